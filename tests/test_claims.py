@@ -194,6 +194,7 @@ def test_an_order_is_judged_over_the_seeds(
 
 
 def test_an_order_among_several_is_that_to_each() -> None:
+    assert below(FIRST, {1: 11.0, 2: 22.0, 3: 33.0}).note.endswith("; by 9.1% (-2.2 to 20%)")
     far, near = ({seed: x + d for seed, x in FIRST.items()} for d in (9.0, 0.0))
     assert below(FIRST, far).verdict is YES
     assert below(FIRST, far, near).verdict is NO
@@ -203,7 +204,7 @@ def test_an_order_among_several_is_that_to_each() -> None:
 
 def test_an_order_of_one_seed_has_no_interval_and_says_so() -> None:
     judged = above({1: 2.0}, {1: 1.9, 2: 1.0})
-    assert (judged.verdict, judged.note) == (YES, "above, in one seed")
+    assert (judged.verdict, judged.note) == (YES, "above, in one seed; by 5.3%")
     assert above({1: 1.9}, {1: 2.0}).verdict is NO
 
 

@@ -139,6 +139,16 @@ def test_fig8_does_not_reproduce_where_amp_collapses_too() -> None:
         assert found[f"{name}@2us"] == "not", name
 
 
+@pytest.mark.parametrize(("slow", "verdict"), [(13, "reproduced"), (12, "partly"), (6, "not")])
+def test_fig8_most_cases_are_more_than_half(slow: int, verdict: str) -> None:
+    cases = [(s, size, k) for size in fig8.DRAWN for k in (10, 20, 30, 40) for s in ("xmp", "dcm")]
+
+    def some(scheme: str, size: str, k: int) -> float:
+        return 30.0 if (scheme, size, k) in cases[:slow] else 2.0
+
+    assert verdicts(fig8.EXPERIMENT, data(some, FIG8))["orders@2us"] == verdict
+
+
 def test_fig8_amp_as_good_at_k40_is_not_slightly_worse() -> None:
     def better(scheme: str, size: str, k: int) -> float:
         return 0.9 * all_alike(scheme, size, k) if scheme == "amp" else all_alike(scheme, size, k)

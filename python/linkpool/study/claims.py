@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-from linkpool.intervals import mean_interval
+from linkpool.intervals import Interval, mean_interval
 
 BySeed: TypeAlias = Mapping[int, float]
 """A quantity of each seed."""
@@ -180,31 +180,43 @@ def below(mine: BySeed, *others: BySeed) -> Judged:
 
     With one seed there is no interval: the order alone is judged, and the note says so.
     """
-    return _ordered("below", [_paired(other, mine) for other in others])
+    return _ordered("below", mine, others)
 
 
 def above(mine: BySeed, *others: BySeed) -> Judged:
     """Judge "above all others": over the seeds, paired, partly in the mean only; see `below`."""
-    return _ordered("above", [_paired(mine, other) for other in others])
+    return _ordered("above", mine, others)
 
 
-def _paired(larger: BySeed, smaller: BySeed) -> list[float]:
-    return [larger[seed] - smaller[seed] for seed in larger if seed in smaller]
-
-
-def _ordered(side: str, differences: Sequence[Sequence[float]]) -> Judged:
-    """Judge whether each difference is above 0, over the seeds."""
-    whom = f"{side} all others" if len(differences) > 1 else side
-    if any(len(difference) == 1 for difference in differences):
-        note = f"{whom}, in one seed"
-    else:
-        note = f"{whom} by the paired interval of 95% over the seeds; partly: in the mean"
-    if not differences or not all(differences):
+def _ordered(side: str, mine: BySeed, others: Sequence[BySeed]) -> Judged:
+    """Judge whether a quantity is on one side of each of the others, over the seeds."""
+    whom = f"{side} all others" if len(others) > 1 else side
+    note = f"{whom} by the paired interval of 95% over the seeds; partly: in the mean"
+    pairs = [[(mine[s], other[s]) for s in mine if s in other] for other in others]
+    if not pairs or not all(pairs):
         return no_data(note)
-    intervals = [mean_interval(difference) for difference in differences]
+    if any(len(of_one) == 1 for of_one in pairs):
+        note = f"{whom}, in one seed"
+    sign = 1.0 if side == "above" else -1.0
+    intervals = [mean_interval([sign * (a - b) for a, b in of_one]) for of_one in pairs]
     in_the_mean = all((i.value or 0.0) > 0.0 for i in intervals)
     beyond_chance = all(i.low is None or i.low > 0.0 for i in intervals)
-    return grade(in_the_mean and beyond_chance, in_the_mean, note)
+    return grade(in_the_mean and beyond_chance, in_the_mean, note + _margin(intervals, pairs))
+
+
+def _margin(intervals: Sequence[Interval], pairs: Sequence[Sequence[tuple[float, float]]]) -> str:
+    """Say how far the nearest of the others is, relative to its mean; "" if that is 0."""
+    means = [sum(other for _, other in of_one) / len(of_one) for of_one in pairs]
+    shares = [
+        tuple(None if end is None else 100 * end / abs(mean) for end in interval)
+        for interval, mean in zip(intervals, means, strict=True)
+        if mean
+    ]
+    if len(shares) < len(pairs):
+        return ""
+    value, low, high = min(shares, key=lambda share: share[0] or 0.0)
+    span = "" if low is None or high is None else f" ({low:.2g} to {high:.2g}%)"
+    return f"; by {value:.2g}%{span}" if len(shares) == 1 else f"; by {value:.2g}%{span} at least"
 
 
 def alike(value: float | None, other: float | None) -> Judged:

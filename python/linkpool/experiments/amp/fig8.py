@@ -13,6 +13,7 @@ from linkpool.study.claims import (
     alike,
     cases,
     grade,
+    majority,
     most,
     order_of_magnitude,
     over,
@@ -84,7 +85,7 @@ class Fig8(Incast):
             "XMP and DCM (128 to 512 KB)",
             "1-2 orders of magnitude",
             f"a factor of 10 or more in {cases(hits)}",
-            most(hits, "ratio at least 10", all_of=0.5, some=0.25),
+            majority(hits, "ratio at least 10"),
         )
 
     def _small(self, ledger: Ledger, cells: Cells) -> None:

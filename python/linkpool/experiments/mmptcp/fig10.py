@@ -18,7 +18,6 @@ from linkpool.experiments.mmptcp.mixed import (
     QUIET_S,
     SECOND,
     SHORT,
-    Cell,
     Mixed,
 )
 from linkpool.experiments.mmptcp.mixed_table import least, listed
@@ -72,13 +71,15 @@ class Fig10(Mixed):
         ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
         cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
-        for name, text, of in (
-            ("mean", "short flows take less time", {s: c.fct.mean for s, c in cells.items()}),
-            ("tail-99", "also at the tail", {s: _quantile(c, 0.99) for s, c in cells.items()}),
-            ("tail-999", "and at its end", {s: _quantile(c, 0.999) for s, c in cells.items()}),
-        ):
-            judged = least(of, "mmptcp-as", ("mmptcp",))
-            ledger.add(name, text, "lower", listed(of, "ms"), judged)
+        quantities: tuple[tuple[str, str, mixed_table.Of], ...] = (
+            ("mean", "short flows take less time", mixed_table.fct),
+            ("tail-99", "also at the tail", lambda c: mixed_table.percentile(c, 0.99)),
+            ("tail-999", "and at its end", lambda c: mixed_table.percentile(c, 0.999)),
+        )
+        for name, text, of in quantities:
+            judged = least(cells, of, "mmptcp-as", ("mmptcp",))
+            shown = listed({s: of(c) for s, c in cells.items()}, "ms")
+            ledger.add(name, text, "lower", shown, judged)
         goodput = {s: c.goodput.mean for s, c in cells.items()}
         ledger.add(
             "goodput",
@@ -140,11 +141,6 @@ def _layer(source: int, destination: int) -> str:
     if source // RACK == destination // RACK:
         return "access"
     return "aggregation" if source // POD == destination // POD else "core"
-
-
-def _quantile(cell: Cell, q: float) -> float | None:
-    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
-    return None if value is None else 1e3 * value
 
 
 EXPERIMENT = Fig10()

@@ -4,7 +4,7 @@ The transports, the fabric and the numbers of the paper are those of each experi
 """
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -183,6 +183,12 @@ class Cell:
         """Return the share of short flows of which something is so."""
         short = self.short
         return short.filter(what).height / short.height if short.height else None
+
+    def by_seed(self, of: "Callable[[Cell], float | None]") -> dict[int, float]:
+        """Return a quantity of each seed alone that has it."""
+        parts = self.rows.partition_by("seed", as_dict=True) if self.rows.height else {}
+        found = {int(seed): of(Cell(rows)) for (seed,), rows in parts.items()}
+        return {seed: value for seed, value in found.items() if value is not None}
 
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the share of flows left out."""

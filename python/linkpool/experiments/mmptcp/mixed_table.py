@@ -1,6 +1,6 @@
 """Tables of the MMPTCP paper: how their numbers are judged and drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +8,42 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, about, grade, no_data
+from linkpool.study.claims import Judged, Ledger, about, above, below
 from linkpool.study.schemes import LOOKS, NAMES
+
+Of = Callable[[Cell], "float | None"]
+"""A quantity of a cell."""
+
+
+def fct(cell: Cell) -> float | None:
+    """Return the mean completion time of short flows, ms."""
+    return cell.fct.mean
+
+
+def deviation(cell: Cell) -> float | None:
+    """Return the standard deviation of their completion times, ms."""
+    return cell.fct.sd
+
+
+def goodput(cell: Cell) -> float | None:
+    """Return the mean goodput of long flows, Mbit/s."""
+    return cell.goodput.mean
+
+
+def core(cell: Cell) -> float | None:
+    """Return the mean utilisation of the core, per cent."""
+    return cell.utilisation
+
+
+def loss(cell: Cell) -> float | None:
+    """Return the mean loss rate in the core, per cent."""
+    return cell.loss
+
+
+def percentile(cell: Cell, q: float) -> float | None:
+    """Return a quantile of the completion times of short flows, ms."""
+    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
+    return None if value is None else 1e3 * value
 
 
 def percent(value: float | None) -> str:
@@ -110,24 +144,14 @@ def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
     axes.set_yscale("log")
 
 
-def least(of: Mapping[str, "float | None"], scheme: str, others: Sequence[str]) -> Judged:
-    """Judge "the lowest": partly within a tenth of the lowest of the others."""
-    note = "below all others; partly: at most 1.1 times the lowest of them"
-    mine = of.get(scheme)
-    rest = [value for other in others if (value := of.get(other)) is not None]
-    if mine is None or len(rest) < len(others):
-        return no_data(note)
-    return grade(mine < min(rest), mine <= 1.1 * min(rest), note)
+def least(cells: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+    """Judge "the lowest", over the seeds."""
+    return below(*(cells[s].by_seed(of) for s in (scheme, *others)))
 
 
-def greatest(of: Mapping[str, "float | None"], scheme: str, others: Sequence[str]) -> Judged:
-    """Judge "the highest": partly within a tenth of the highest of the others."""
-    note = "above all others; partly: at least 0.9 times the highest of them"
-    mine = of.get(scheme)
-    rest = [value for other in others if (value := of.get(other)) is not None]
-    if mine is None or len(rest) < len(others):
-        return no_data(note)
-    return grade(mine > max(rest), mine >= 0.9 * max(rest), note)
+def greatest(cells: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+    """Judge "the highest", over the seeds."""
+    return above(*(cells[s].by_seed(of) for s in (scheme, *others)))
 
 
 def listed(of: Mapping[str, "float | None"], unit: str) -> str:

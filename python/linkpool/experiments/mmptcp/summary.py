@@ -4,7 +4,7 @@ For the sweeps, which have many runs of many flows, and whose claims are about m
 """
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -92,6 +92,12 @@ class Cell:
         """Return the share of established short flows that met a timeout."""
         flows = int(self.rows["short"].sum())
         return int(self.rows["with_timeout"].sum()) / flows if flows else None
+
+    def by_seed(self, of: "Callable[[Cell], float | None]") -> dict[int, float]:
+        """Return a quantity of each seed alone that has it."""
+        parts = self.rows.partition_by("seed", as_dict=True) if self.rows.height else {}
+        found = {int(seed): of(Cell(rows)) for (seed,), rows in parts.items()}
+        return {seed: value for seed, value in found.items() if value is not None}
 
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the number of flows left out."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, by_factor, grade, same
+from linkpool.study.claims import Claim, Ledger, above, below, by_factor, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -71,7 +72,7 @@ class Tab5(Mixed):
             "and decreases its standard deviation",
             "67.2 against 74.8 ms",
             mixed_table.listed({s: c.fct.sd for s, c in cells.items()}, "ms"),
-            least({s: c.fct.sd for s, c in cells.items()}, "mmptcp-lt", ("mmptcp",)),
+            least(cells, mixed_table.deviation, "mmptcp-lt", ("mmptcp",)),
         )
         ledger.add(
             "goodput-same",
@@ -113,16 +114,13 @@ def _counts(ledger: Ledger, without: Cell, with_lt: Cell) -> None:
         means = [_mean(cell, column) for cell in (without, with_lt)]
         before, after = means
         known = before is not None and after is not None
-        change = (after or 0.0) - (before or 0.0)
         ledger.add(
             name,
             text,
             "more" if is_more else "fewer",
             f"{after:.3g} a flow against {before:.3g}" if known else "no data",
-            grade(
-                known and (change > 0 if is_more else change < 0),
-                known and change == 0,
-                f"the mean over short flows is {'higher' if is_more else 'lower'}; partly: equal",
+            (above if is_more else below)(
+                *(cell.by_seed(partial(_mean, column=column)) for cell in (with_lt, without))
             ),
         )
 

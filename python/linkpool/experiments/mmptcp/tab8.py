@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, by_factor, grade, no_data, together
+from linkpool.study.claims import Claim, Ledger, about, by_factor, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 
 ARRIVALS = 256.0
@@ -110,14 +110,20 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "uncoupled subflows give short flows the worst mean FCT, and the highest deviation",
         "179 ± 270 ms",
         f"{listed(fct, 'ms')}; deviations {listed(sd, 'ms')}",
-        together(greatest(fct, "mmptcp-uc", others), greatest(sd, "mmptcp-uc", others)),
+        together(
+            greatest(cells, mixed_table.fct, "mmptcp-uc", others),
+            greatest(cells, mixed_table.deviation, "mmptcp-uc", others),
+        ),
     )
     ledger.add(
         "uc-least",
         "and the lowest goodput and utilisation",
         "50 Mbps, 63.8%",
         f"{listed(goodput, 'Mbps')}; {listed(core, '%')}",
-        together(least(goodput, "mmptcp-uc", others), least(core, "mmptcp-uc", others)),
+        together(
+            least(cells, mixed_table.goodput, "mmptcp-uc", others),
+            least(cells, mixed_table.core, "mmptcp-uc", others),
+        ),
     )
     loss = {s: c.loss for s, c in cells.items()}
     coupled, linked = loss["mmptcp-fc"], loss["mmptcp"]
@@ -134,26 +140,24 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "and is used less",
         "70.8 against 74.9%",
         listed(core, "%"),
-        least(core, "mmptcp-fc", ("mmptcp",)),
+        least(cells, mixed_table.core, "mmptcp-fc", ("mmptcp",)),
     )
-    tails = {s: _quantile(c, 0.99) for s, c in cells.items()}
-    note = "the 99th percentile is the largest with uncoupled, then fully coupled subflows; "
-    note += "partly: the largest with uncoupled ones"
-    known = all(value is not None for value in tails.values())
-    uc, fc, li = (tails[s] or 0.0 for s in ("mmptcp-uc", "mmptcp-fc", "mmptcp"))
+
+    def tail(cell: Cell) -> float | None:
+        return mixed_table.percentile(cell, 0.99)
+
+    tails = {s: tail(c) for s, c in cells.items()}
     ledger.add(
         "tails",
         "completion times are heavy-tailed with uncoupled subflows; fully coupled ones are "
         "slightly worse than linked increases at the tail",
         "Figure 8",
         f"99th percentiles: {listed(tails, 'ms')}",
-        grade(uc > fc > li, uc > max(fc, li), note) if known else no_data(note),
+        together(
+            greatest(cells, tail, "mmptcp-uc", others),
+            greatest(cells, tail, "mmptcp-fc", ("mmptcp",)),
+        ),
     )
-
-
-def _quantile(cell: Cell, q: float) -> float | None:
-    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
-    return None if value is None else 1e3 * value
 
 
 EXPERIMENT = Tab8()

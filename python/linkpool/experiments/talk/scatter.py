@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, alike, grade
+from linkpool.study.claims import Claim, Ledger, above, alike, grade
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -101,23 +101,31 @@ class Scatter(trees.Timed):
             f"{of['mptcp']} against {of[FASTEST]} Mbps a host",
             alike(mptcp, of[FASTEST].value),
         )
-        for other, what, much, some in (
-            ("scatter", "MPTCP makes better path choices than per-packet load balancing", 1.0, 0.9),
-            ("ecmp", "MPTCP gets more than TCP with ECMP", 1.25, 1.1),
-        ):
-            value = of[other].value
-            gain = None if mptcp is None or not value else mptcp / value
-            ledger.add(
-                other,
-                what,
-                "better",
-                "no data" if gain is None else f"{gain:.3f} times {of[other]} Mbps a host",
-                grade(
-                    gain is not None and gain > much,
-                    gain is not None and gain >= some,
-                    f"mean goodput more than {much:g} times as much; partly: {some:g} times",
-                ),
-            )
+        gains = {
+            other: mptcp / value
+            for other in ("scatter", "ecmp")
+            if mptcp is not None and (value := of[other].value)
+        }
+        shown = {
+            other: f"{gain:.3f} times {of[other]} Mbps a host" for other, gain in gains.items()
+        }
+        ledger.add(
+            "scatter",
+            "MPTCP makes better path choices than per-packet load balancing",
+            "better",
+            shown.get("scatter", "no data"),
+            above(_by_seed(data, "mptcp"), _by_seed(data, "scatter")),
+        )
+        gain = gains.get("ecmp", 0.0)
+        ledger.add(
+            "ecmp",
+            "MPTCP gets more than TCP with ECMP",
+            "better",
+            shown.get("ecmp", "no data"),
+            grade(
+                gain > 1.25, gain >= 1.1, "mean goodput more than 1.25 times as much; partly: 1.1"
+            ),
+        )
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
@@ -141,9 +149,13 @@ class Scatter(trees.Timed):
 
 def _mean(data: pl.DataFrame, scheme: str) -> Spread:
     """Return the mean goodput of a host in Mbit/s, by seed."""
+    return Spread.of(list(_by_seed(data, scheme).values()))
+
+
+def _by_seed(data: pl.DataFrame, scheme: str) -> dict[int, float]:
     rows = data.filter(pl.col("scheme") == scheme)
     means = rows.group_by("seed", maintain_order=True).agg(pl.col("goodput_bps").mean() / 1e6)
-    return Spread.of(means["goodput_bps"].to_list())
+    return dict(means.iter_rows())
 
 
 EXPERIMENT = Scatter()

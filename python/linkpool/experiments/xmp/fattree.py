@@ -188,6 +188,13 @@ def mean(data: pl.DataFrame, column: str, **keys: str) -> float | None:
     return float(found) if isinstance(found, float) else None
 
 
+def by_seed(data: pl.DataFrame, column: str, of: pl.Expr, **keys: str) -> dict[int, float]:
+    """Return an aggregate of a column over the rows with these keys, of each seed that has it."""
+    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
+    found = rows.drop_nulls(column).group_by("seed", maintain_order=True).agg(of.alias("value"))
+    return {int(seed): float(value) for seed, value in found.select("seed", "value").iter_rows()}
+
+
 def median(data: pl.DataFrame, column: str, **keys: str) -> float | None:
     """Return the median of a column over the rows with these keys; None: there are none."""
     rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
-from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, mean, ratio, show
+from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, by_factor, grade, no_data
+from linkpool.study.claims import Claim, Ledger, above, by_factor, grade, no_data
 from linkpool.study.experiment import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -79,17 +79,18 @@ class Fig11(fattree.Patterns):
                     by_factor(gain, 1.1),
                 )
             spans = {s: _span(data, pattern, s) for s in ("dctcp", "xmp-2", "lia-2")}
-            note = "the range of the core's links is the largest of the three; partly: above one's"
-            mine = spans["dctcp"]
-            others = [v for s, v in spans.items() if s != "dctcp" and v is not None]
+            used = pl.col("utilisation")
+            where = {"pattern": pattern, "layer": "core"}
+            seeds = [
+                by_seed(data, "utilisation", used.max() - used.min(), scheme=s, **where)
+                for s in spans
+            ]
             ledger.add(
                 "unbalanced",
                 "DCTCP does not use links evenly",
                 "longer vertical lines",
                 ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()),
-                no_data(note)
-                if mine is None or len(others) < len(spans) - 1
-                else grade(mine > max(others), mine > min(others), note),
+                above(*seeds),
             )
             found += ledger.claims
         return found
