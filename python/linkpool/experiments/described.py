@@ -72,8 +72,9 @@ FIGURES = {
         "of long flows, and the utilisation of each layer of the fat-tree."
     ),
     "A-fig14": (
-        "The distribution of completion times of flows below 100 KB, and the goodput of long "
-        "flows, for the data-mining workload."
+        "The distribution of completion times of flows below 100 KB, for the data-mining "
+        "workload. The text says that the goodput of long flows is almost identical (graph "
+        "omitted there)."
     ),
     "X-fig1": (
         "The rates of four flows on one bottleneck of 1 Gbps over time, of which one starts or "
