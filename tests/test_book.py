@@ -12,8 +12,9 @@ from linkpool.book import condense, entry, menu, pages
 from linkpool.book.condense import LIMIT, TooMuchDataError, condensed
 from linkpool.book.entry import BookError
 from linkpool.experiments import EXPERIMENTS, all_experiments, published
-from linkpool.experiments.described import FIGURES, PAPERS
+from linkpool.experiments.described import AGAIN, FAULTS, FIGURES, PAPERS
 from linkpool.manifest import Manifest, verify
+from linkpool.study.claims import Claim, Verdict
 from linkpool.study.judge import judge
 from linkpool.study.reproduce import reproduce_experiment
 
@@ -46,6 +47,27 @@ def test_the_index_is_what_the_data_gives_and_names_every_experiment() -> None:
         assert f"| [{name}]({name}.md) |" in index or re.search(
             rf"\| {name} \|.*not run at this version", index
         )
+
+
+def test_the_index_counts_each_published_number_by_default_settings_too() -> None:
+    def claim(name: str, verdict: Verdict) -> Claim:
+        return Claim(name, "", "", "", verdict, "")
+
+    usual = [claim("M-tab1.fct-mptcp", Verdict.NOT), claim("X-tab1.jobs", Verdict.REPRODUCED)]
+    again = [
+        claim(name, Verdict.REPRODUCED)
+        for name in ("M-tab1.fct-mptcp-faults", "A-faults.amp-unharmed@2us", "X-recovery.between")
+    ]
+    line = "\n".join(pages._by_default([*again, *usual]))
+    assert line.startswith("**With the default settings of the transports alone: 1 of 2 claims")
+    assert pages._by_default(usual) == []
+
+
+def test_what_the_index_leaves_out_is_there() -> None:
+    assert set(AGAIN) <= EXPERIMENTS.keys()
+    known = published()
+    claims = [c for name in ("M-tab1", "M-tab7") for c in entry.read(known.load(name), BOOK).claims]
+    assert sum(FAULTS in claim.id for claim in claims) == 21
 
 
 def test_a_figure_is_what_the_data_gives() -> None:

@@ -9,7 +9,7 @@ from linkpool.book import text
 from linkpool.book.condense import AS_MEASURED
 from linkpool.book.entry import BookError, Entry
 from linkpool.book.text import cell, count, table
-from linkpool.experiments.described import FIGURES, PAPERS, QUESTIONS
+from linkpool.experiments.described import AGAIN, FAULTS, FIGURES, PAPERS, QUESTIONS
 from linkpool.identity import digest
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.publish import seal
@@ -289,6 +289,7 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         f"{every.count(OF_PAPERS)} experiments. "
         "A claim that is judged at two settings counts twice.",
         "",
+        *_by_default(_claims_of(published)),
         *_alone(_claims_of(published)),
         *_asked(asked, every.count(OF_QUESTIONS)),
         *_by_paper(known, of),
@@ -306,6 +307,20 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
 
 def _claims_of(entries: Mapping[str, Entry]) -> list[Claim]:
     return [claim for one in entries.values() for claim in one.claims]
+
+
+def _by_default(claims: Sequence[Claim]) -> list[str]:
+    """Count the claims without those that judge a published number once more."""
+    usual = [c for c in claims if c.id.partition(".")[0] not in AGAIN and FAULTS not in c.id]
+    if len(usual) == len(claims):
+        return []
+    line = (
+        f"**With the default settings of the transports alone: {text.tally(usual)}.** This leaves "
+        f"out {' and '.join(AGAIN)}, which were declared after a trial and judge published numbers "
+        "once more with faults or with weaker loss recovery, and the claims of other experiments "
+        f"whose names have `{FAULTS}`, which do so with the faults of the authors."
+    )
+    return [text.prose(line), ""]
 
 
 def _alone(claims: Sequence[Claim]) -> list[str]:

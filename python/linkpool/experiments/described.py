@@ -13,6 +13,13 @@ PAPERS = {
 QUESTIONS = "questions"
 """The folder of the experiments that no paper has."""
 
+AGAIN = ("A-faults", "X-recovery")
+"""Experiments that were declared after a trial: published numbers once more, with settings of the
+transports that other experiments do not have."""
+
+FAULTS = "-faults"
+"""In the names of claims: published numbers once more, with the faults of the authors."""
+
 FIGURES = {
     "A-fig2": (
         "Bars of the mean flow completion time of DCTCP, DCM and XMP on a logarithmic axis, for "

@@ -21,7 +21,7 @@ from linkpool.experiments.amp import setting
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.claims import Claim, Ledger, about, by_factor, grade
 from linkpool.study.experiment import KEY_SEED, Experiment, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -245,7 +245,7 @@ def _judge_c(ledger: Ledger, case: _Case) -> None:
         "(c) the multipath flow sends four times as much as a single-path flow",
         "4",
         "no data" if ratio is None else f"{ratio:.3g} times its goodput",
-        about(ratio, 4.0),
+        by_factor(ratio, 4.0),
     )
     median = _median(case.values("queue"))
     ledger.add(
