@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from linkpool.experiments.amp import cwnd1, fig4a, fig4b, fig7, fig9, fig10, longflows
+from linkpool.experiments.amp import cwnd1, fig3, fig4a, fig4b, fig7, fig9, fig10, longflows
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.experiments.amp.syndrome import Syndrome, Table
@@ -65,6 +65,19 @@ def test_ratio_and_spread_by_hand() -> None:
 def test_fig4a_reproduces_on_the_paper_s_numbers() -> None:
     found = verdicts(fig4a.EXPERIMENT, data(fig4a.EXPERIMENT, in_the_paper))
     assert found == dict.fromkeys(("r2", "begins", "r4", "r2-flows"), "reproduced")
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict"), [(4.0, "reproduced"), (2.6, "partly"), (2.4, "not"), (1.0, "not")]
+)
+def test_fig3_four_times_as_much(times: float, verdict: str) -> None:
+    rows = [
+        {"case": "c", "seed": 1, "quantity": "goodput", "label": label, "value": value}
+        for label, value in ((fig3.SINGLE, 1e8), (fig3.MULTI, times * 1e8))
+    ]
+    schema = {c.name: KINDS[c.type] for c in fig3.Fig3.columns}
+    found = {c.id: c.verdict.value for c in fig3.EXPERIMENT.claims(pl.DataFrame(rows, schema))}
+    assert found["A-fig3.c-ratio"] == verdict
 
 
 def test_fig4a_with_a_small_bdp_does_not_reproduce() -> None:

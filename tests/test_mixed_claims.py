@@ -8,7 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.mmptcp import fig1, fig3, fig9, fig10, mixed, summary, tab1, tab2, tab3
+from linkpool.experiments.mmptcp import (
+    fig1,
+    fig3,
+    fig9,
+    fig10,
+    mixed,
+    summary,
+    tab1,
+    tab2,
+    tab3,
+    tab8,
+)
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment
@@ -246,6 +257,27 @@ def test_a_lower_mean_is_lower_over_the_seeds(
     found = verdicts(fig10.EXPERIMENT.claims(pl.concat(parts)))
     assert found["mean"] == found["tail-99"] == verdict
     assert found["goodput"] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("uncoupled", "fully", "verdict"),
+    [
+        ((300.0, 310.0), (140.0, 141.0), "reproduced"),
+        ((300.0, 310.0), (110.0, 111.0), "partly"),
+        ((100.0, 110.0), (140.0, 141.0), "not"),  # the largest is another's
+    ],
+)
+def test_tails_of_table_8_by_order(
+    uncoupled: tuple[float, float], fully: tuple[float, float], verdict: str
+) -> None:
+    means = {"mmptcp-uc": uncoupled, "mmptcp-fc": fully, "mmptcp": (120.0, 121.0)}
+    parts = []
+    for scheme, by_seed in means.items():
+        for seed, fct in enumerate(by_seed, 1):
+            row = replace(tab8.PAPER[scheme], fct=fct)
+            one = labelled(run(row), scheme=scheme)
+            parts.append(one.with_columns(seed=pl.lit(seed)))
+    assert verdicts(tab8.EXPERIMENT.claims(pl.concat(parts)))["tails"] == verdict
 
 
 def figure_9(core: float, later: Sequence[float] = (1.0,)) -> pl.DataFrame:
