@@ -111,7 +111,7 @@ def two_bottlenecks(scale: float) -> None:
                 "topology": {"ring": ring},
                 "queue": {"limit": 100},
                 "transport": {
-                    "multi": paper(law, subflows=2, paths="distinct"),
+                    "multi": paper(law, subflows=2, paths="disjoint"),
                     "tcp": paper("reno"),
                 },
                 "workload": {"flow": [*multi, *single]},
@@ -204,7 +204,7 @@ def xmp(scale: float) -> None:
                 "topology": {"ring": ring},
                 "queue": {"limit": 200, "mark": 20},
                 "transport": {
-                    "multi": paper(law, subflows=2, paths="distinct"),
+                    "multi": paper(law, subflows=2, paths="disjoint"),
                     "single": paper(law),
                 },
                 "workload": {

@@ -221,7 +221,7 @@ limit = 20
 [transport.t]
 control = "lia"
 subflows = 2
-paths = "distinct"
+paths = "disjoint"
 [[workload.flow]]
 transport = "t"
 from = "S1"

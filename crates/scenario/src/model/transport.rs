@@ -62,10 +62,11 @@ settings! {
     /// The paths of packets.
     pub struct PathConfig {
         /// `"hash"`: each subflow's path is an ECMP hash of its addresses and ports; `"distinct"`:
-        /// subflow i takes the i-th of the equal-cost paths, round the end where there are fewer,
-        /// and ACKs come back the same way; `"disjoint"`: the i-th of a largest set of paths that
-        /// share no cable (but for a host's only one), shortest first, and more subflows than there
-        /// are is an error; `"planes"`: subflow i leaves by the i-th port of its host, round the
+        /// the subflows of a connection take one equal-cost path after the other, from one on that
+        /// is drawn for each connection, round the end where there are fewer, and ACKs come back
+        /// the same way; `"disjoint"`: subflow i takes the i-th of a largest set of paths that
+        /// share no cable (but for a host's only one), shortest first, the same for all connections
+        /// of two hosts, and more subflows than there are is an error; `"planes"`: subflow i leaves by the i-th port of its host, round the
         /// end where there are fewer, ACKs come back over the same port of the other host, and
         /// switches hash; `"scatter"`: every data packet, sent again or not, takes a random one
         /// (packet spraying), and ACKs and handshakes still use the hashed path; `"placed"`: a hash

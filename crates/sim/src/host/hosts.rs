@@ -16,7 +16,7 @@ use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
 use crate::results::passing::Passing;
 use crate::results::sink::{Buffer, Limit};
-use linkpool_engine::{hash_u64, prefetch, stream};
+use linkpool_engine::{prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, Routes, Trailer};
 use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
@@ -114,7 +114,7 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
-        let ports = hash_u64(hash_u64(self.plan.seed) ^ u64::from(id)) as u32;
+        let ports = self.plan.ports(id);
         let paths = transport.sender_paths((&self.plan.fabric, self.routes), (src, dst), ports, path_count);
         let Some(paths) = paths else { return self.context.fail(Limit::PathLength(host, dst.into())) };
         let Some(me) = self.context.hosts[host.index()].allocate() else {
@@ -180,8 +180,8 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[opening.transport.index()];
         let h = &mut self.context.hosts[host.index()];
         let me = h.allocate()?;
-        let network = (&self.plan.fabric, self.routes);
-        let paths = transport.receiver_paths(network, (opening.src, host.into()), (entropy, opening.subflow));
+        let (network, ports) = ((&self.plan.fabric, self.routes), self.plan.ports(flow));
+        let paths = transport.receiver_paths(network, (opening.src, host.into()), ports, (entropy, opening.subflow));
         let connection = Connection {
             flow,
             host: host.into(),

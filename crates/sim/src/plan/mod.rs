@@ -26,6 +26,7 @@ pub use programs::{MessageOf, PlannedPrograms};
 pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::{Follower, Waits};
 
+use linkpool_engine::hash_u64;
 use linkpool_network::{Fabric, HostId, LinkId, Policies, QueuePolicy, Routing, Timetable, topology};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
@@ -163,6 +164,12 @@ impl Plan {
         let index = u64::from(id).checked_sub(self.first_of_processes())?;
         let processes = self.processes.len() as u64;
         Some((ProcessId::new((index % processes) as usize), (index / processes) as u32))
+    }
+
+    /// A random number of the connection that is opened for flow `id`. It stands for addresses and
+    /// ports.
+    pub fn ports(&self, id: FlowId) -> u32 {
+        hash_u64(hash_u64(self.seed) ^ u64::from(id)) as u32
     }
 
     fn first_of_processes(&self) -> u64 {

@@ -29,8 +29,10 @@ pub enum PathRule {
     Hash,
     /// As `Hash`, until a central scheduler places the flow (`start::placement`).
     Placed,
-    /// Subflow i takes the i-th of the shortest paths.
+    /// Subflow i takes the i-th of the shortest paths, from one on that is drawn for the connection.
     Distinct,
+    /// Path i of a sender that spreads its packets is the i-th of the shortest paths.
+    All,
     /// Subflow i takes the i-th of the paths without a cable in common.
     Disjoint,
     /// Subflow i leaves its host by the i-th of the ports that lead to the receiver, in both
@@ -43,19 +45,23 @@ pub enum PathRule {
 }
 
 impl PathRule {
-    /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose them.
+    /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose them. `ports`:
+    /// [`Plan::ports`](crate::Plan::ports) of the connection.
     pub fn paths(
         &self,
         (fabric, routes): (&Fabric, &Routes),
         (src, dst): (HostId, HostId),
         subflows: usize,
+        ports: u32,
     ) -> Option<Vec<Vec<LinkId>>> {
+        let shortest = |first: u32| {
+            let mut paths = ShortestPaths::new(routes, fabric, dst);
+            Some((0..subflows as u64).map(|i| paths.nth(src, u64::from(first) + i)).collect())
+        };
         match self {
             PathRule::Hash | PathRule::Placed | PathRule::Planes => None,
-            PathRule::Distinct => {
-                let mut paths = ShortestPaths::new(routes, fabric, dst);
-                Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
-            }
+            PathRule::Distinct => shortest(ports),
+            PathRule::All => shortest(0),
             PathRule::Disjoint => {
                 let paths = disjoint_paths(fabric, src, dst, subflows);
                 Some((0..subflows).map(|i| paths[i % paths.len()].clone()).collect())
@@ -69,8 +75,7 @@ impl PathRule {
         }
     }
 
-    /// The paths of a sender; `ports` stand for the addresses and ports of its connection. None if
-    /// one of them does not fit into a packet, there or back.
+    /// The paths of a sender. None if one of them does not fit into a packet, there or back.
     pub(crate) fn there(
         &self,
         network: (&Fabric, &Routes),
@@ -78,7 +83,7 @@ impl PathRule {
         subflows: usize,
         ports: u32,
     ) -> Option<PathSelector> {
-        match self.paths(network, ends, subflows) {
+        match self.paths(network, ends, subflows, ports) {
             None if *self == PathRule::Planes => Some(by_port(network.1, ends, subflows, ports)),
             None => Some(PathSelector::hashed(ports)),
             Some(paths) => {
@@ -88,8 +93,9 @@ impl PathRule {
         }
     }
 
-    /// The paths of a receiver. The first packet of its connection was of `subflow` and came with
-    /// `entropy`. Packets take the same paths back, except where addresses decide.
+    /// The paths of a receiver; `ports` as at the sender. The first packet of its connection was of
+    /// `subflow` and came with `entropy`. Packets take the same paths back, except where addresses
+    /// decide.
     ///
     /// # Panics
     /// If a path does not fit into a packet: then its sender has not opened the connection.
@@ -97,14 +103,14 @@ impl PathRule {
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
-        subflows: usize,
+        (subflows, ports): (usize, u32),
         (entropy, subflow): (u32, SubflowId),
     ) -> PathSelector {
         const FIT: &str = "the sender has paths that fit into packets, there and back";
         if let PathRule::TwoLevel(_) = self {
             return self.there(network, (ends.1, ends.0), subflows, 0).expect(FIT);
         }
-        match self.paths(network, ends, subflows) {
+        match self.paths(network, ends, subflows, ports) {
             None if *self == PathRule::Planes => by_port(network.1, (ends.1, ends.0), subflows, !entropy),
             // In the other direction, addresses and ports are swapped.
             None => PathSelector::hashed(reverse_ports(entropy, subflow)),
@@ -120,10 +126,12 @@ impl PathRule {
     pub fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
         match self {
             PathRule::Hash | PathRule::Planes | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
-            PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => match too_long(fabric, routes) {
-                Some((from, to)) => Err(PathError::of(fabric, (from.into(), to.into()))),
-                None => Ok(()),
-            },
+            PathRule::Distinct | PathRule::All | PathRule::Placed | PathRule::TwoLevel(_) => {
+                match too_long(fabric, routes) {
+                    Some((from, to)) => Err(PathError::of(fabric, (from.into(), to.into()))),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -177,6 +185,36 @@ mod tests {
     use super::*;
     use linkpool_network::{FabricBuilder, Layer};
     use linkpool_units::{Rate, Time};
+
+    /// Three spines between two leaves. Ports of 7 stand for path 1 of the three; two subflows take
+    /// paths 1 and 2, and a third and a fourth go round the end. Who takes all begins with the first.
+    #[test]
+    fn subflows_begin_at_the_path_that_the_ports_draw() {
+        let mut b = FabricBuilder::default();
+        let [one, other] = ["a", "b"].map(|name| b.node(name, Layer::Host));
+        let [left, right] = ["l0", "l1"].map(|name| b.node(name, Layer::Switch));
+        let cable = |b: &mut FabricBuilder, from, to| b.cable(from, to, Rate::gbps(1), Time(1));
+        cable(&mut b, one, left);
+        cable(&mut b, other, right);
+        let spines: Vec<NodeId> = (0..3).map(|i| b.node(format!("s{i}"), Layer::Switch)).collect();
+        for spine in &spines {
+            cable(&mut b, left, *spine);
+            cable(&mut b, right, *spine);
+        }
+        let fabric = b.build();
+        let routes = Routes::new(&fabric, 1);
+        let ends = (HostId::from(one), HostId::from(other));
+        let over = |rule: &PathRule, subflows: usize, ports: u32| -> Vec<usize> {
+            let paths = rule.paths((&fabric, &routes), ends, subflows, ports).unwrap();
+            let spine = |path: &Vec<LinkId>| spines.iter().position(|s| fabric.links()[path[1].index()].to == *s);
+            paths.iter().map(|path| spine(path).unwrap()).collect()
+        };
+        assert_eq!(over(&PathRule::Distinct, 2, 7), [1, 2]);
+        assert_eq!(over(&PathRule::Distinct, 2, 2), [2, 0]);
+        assert_eq!(over(&PathRule::Distinct, 4, 7), [1, 2, 0, 1]);
+        assert_eq!(over(&PathRule::Distinct, 1, u32::MAX), [0]);
+        assert_eq!(over(&PathRule::All, 3, 7), [0, 1, 2]);
+    }
 
     /// Eleven switches of 13 or 14 ports in a row, with a host at each end: a path has 13^10 ways to go,
     /// above 2^32. With a cable between the ends it has few.

@@ -62,7 +62,7 @@ impl PlannedTransport {
             config: Arc::new(t.config.clone()),
             sizes: PacketSizes { header: t.wire.header as u16, ack: t.wire.ack_size as u16 },
             paths: match t.paths.rule {
-                _ if spreads => PathRule::Distinct,
+                _ if spreads => PathRule::All,
                 Paths::Distinct => PathRule::Distinct,
                 Paths::Disjoint => PathRule::Disjoint,
                 Paths::Planes => PathRule::Planes,
@@ -94,8 +94,8 @@ impl PlannedTransport {
         }
     }
 
-    /// The paths of a sender at `src`; `ports` stand for its addresses and ports, and `all` is the
-    /// number of equal-cost paths. None if a path does not fit into a packet.
+    /// The paths of the sender of a connection with `ports`; `all` is the number of equal-cost
+    /// paths. None if a path does not fit into a packet.
     pub(crate) fn sender_paths(
         &self,
         network: (&Fabric, &Routes),
@@ -108,12 +108,13 @@ impl PlannedTransport {
         Some(fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths))
     }
 
-    /// The paths of a receiver at `ends.1`. The first packet of its connection was of `subflow` and
-    /// came with `entropy`.
+    /// The paths of the receiver, at `ends.1`. The first packet of its connection was of `subflow`
+    /// and came with `entropy`.
     pub(crate) fn receiver_paths(
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
+        ports: u32,
         (entropy, subflow): (u32, SubflowId),
     ) -> PathSelector {
         if self.balancing.is_some_and(|balancing| balancing.echoes()) {
@@ -121,7 +122,7 @@ impl PlannedTransport {
         } else if self.facts.spreads_over.is_some() {
             PathSelector::hashed(entropy)
         } else {
-            self.paths.back(network, ends, self.config.subflows, (entropy, subflow))
+            self.paths.back(network, ends, (self.config.subflows, ports), (entropy, subflow))
         }
     }
 }

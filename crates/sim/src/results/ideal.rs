@@ -125,8 +125,11 @@ impl<'p> Ideal<'p> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         match &transport.paths {
-            PathRule::Hash | PathRule::Placed | PathRule::Distinct | PathRule::Planes => self.shortest(src, dst),
-            rule => match rule.paths((fabric, self.routes), (src, dst), transport.config.subflows).as_deref() {
+            PathRule::Hash | PathRule::Placed | PathRule::Distinct | PathRule::All | PathRule::Planes => {
+                self.shortest(src, dst)
+            }
+            // Nothing is drawn for these.
+            rule => match rule.paths((fabric, self.routes), (src, dst), transport.config.subflows, 0).as_deref() {
                 Some([path]) => path.iter().map(|l| Hop::new(fabric, &[*l])).collect(),
                 paths => vec![Hop::of_unlike(fabric, paths.unwrap_or_default())],
             },

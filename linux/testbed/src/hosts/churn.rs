@@ -32,7 +32,7 @@ impl Hosts<'_> {
             let manager = manager.context("hosts that send over several subflows have a path manager")?;
             manager.destroy(token, SocketAddrV4::new(end.address(), port).into(), to.into())?;
             let port = host.port();
-            let another = self.subflows(&planned, &[(place, port)], to)?;
+            let another = self.subflows((flow, &planned), &[(place, port)], to)?;
             let Some(sending) = self.senders.get_mut(&flow) else { continue };
             sending.subflows[oldest].closed = true;
             sending.subflows.extend(another);

@@ -293,7 +293,7 @@ impl<'p> Hosts<'p> {
         let ports: Vec<u16> = (0..subflows).map(|_| host.port()).collect();
         let to =
             SocketAddrV4::new(End { host: dst, side: Side::Receiving }.address(), listener_port(planned.transport));
-        let subflows = self.subflows(&planned, &ports.into_iter().enumerate().collect::<Vec<_>>(), to)?;
+        let subflows = self.subflows((flow, &planned), &ports.into_iter().enumerate().collect::<Vec<_>>(), to)?;
         let (socket, is_mptcp) = self.socket(from, planned.transport)?;
         let port = subflows[0].port;
         socket.bind(&SockAddr::from(SocketAddrV4::new(from.address(), port)))?;
@@ -315,11 +315,16 @@ impl<'p> Hosts<'p> {
 
     /// Subflows of a flow: which of its transport's they are, and their ports of the sender. The
     /// fabric learns which paths they take.
-    fn subflows(&self, planned: &PlannedFlow, wanted: &[(usize, u16)], to: SocketAddrV4) -> Result<Vec<SubflowState>> {
+    fn subflows(
+        &self,
+        (flow, planned): (FlowId, &PlannedFlow),
+        wanted: &[(usize, u16)],
+        to: SocketAddrV4,
+    ) -> Result<Vec<SubflowState>> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         let all = transport.config.subflows;
-        let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), all);
+        let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), all, self.plan.ports(flow));
         let from = End { host: src, side: Side::Sending }.address();
         let priority = transport.high != Which::None;
         let subflow = |&(place, ref port): &(usize, u16)| {

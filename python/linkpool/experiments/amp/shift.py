@@ -198,7 +198,7 @@ def _point(scheme: str, delay: str, seed: int) -> Point:
         "topology": {"traffic-shift": {"rate": setting.RATE, "delay": delay}},
         "queue": setting.queue(),
         "transport": {
-            scheme: setting.transport(scheme, {"paths": "distinct"}, subflows=2),
+            scheme: setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
             "dctcp": setting.transport("dctcp", {}),
         },
         "workload": {"flow": flows},

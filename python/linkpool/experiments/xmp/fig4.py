@@ -181,7 +181,7 @@ def _point(beta: int, seed: int) -> Point:
         "queue": rates.queue(MARK),
         "transport": {
             "xmp": rates.transport(beta, 1),
-            "xmp-2": rates.transport(beta, 2, paths="distinct"),
+            "xmp-2": rates.transport(beta, 2, paths="disjoint"),
         },
         "workload": {
             "flow": [

@@ -207,7 +207,7 @@ def _point(beta: int, mark: int, seed: int) -> Point:
         "queue": rates.queue(mark),
         "transport": {
             "xmp-1": rates.transport(beta, 1),
-            "xmp-2": rates.transport(beta, 2, paths="distinct"),
+            "xmp-2": rates.transport(beta, 2, paths="disjoint"),
         },
         "workload": {"flow": flows},
         "routing": {"reconverge": "never"},
