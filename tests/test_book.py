@@ -83,6 +83,22 @@ def test_every_experiment_has_its_published_figure_in_words() -> None:
     assert {pages.paper_of(experiment) for experiment in all_experiments()} == PAPERS.keys()
 
 
+def test_what_does_not_reproduce_is_discussed() -> None:
+    """Of a published experiment: what was measured stands below the table of its claims."""
+    known = published()
+    tally = re.compile(r"\*\*(\d+) of (\d+) claims reproduced")
+    seen = 0
+    for name in IDS:
+        experiment = known.load(name)
+        found = tally.search((BOOK / f"{name}.md").read_text(encoding="utf-8"))
+        assert (found is None) == (pages.words_of(experiment) is pages.OF_QUESTIONS), name
+        if found is not None and found[1] != found[2]:
+            seen += 1
+            _, findings = pages.section_of(experiment, BOOK)
+            assert "**Measured**" in findings, f"docs/experiments: {name} says no findings"
+    assert seen
+
+
 def test_a_reproduction_becomes_a_page(fake_core: FakeCore, tmp_path: Path) -> None:
     known, book = published(), tmp_path / "book"
     experiment = known.load(SMALL)
