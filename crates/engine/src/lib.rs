@@ -14,7 +14,7 @@ mod timing_wheel;
 mod windows;
 
 pub use calendar::Calendar;
-pub use prefetch::{prefetch, prefetch_place};
+pub use prefetch::{prefetch, prefetch_lines, prefetch_place};
 pub use random::{Stream, hash_u64, stream};
 pub use timers::Timers;
 pub use timing_wheel::TimingWheel;

@@ -9,25 +9,32 @@
 /// (`docs/reports/2026-11-21-performance.md`).
 #[inline(always)]
 pub fn prefetch<T>(place: &T) {
-    prefetch_at(place);
+    prefetch_at(place, size_of::<T>().div_ceil(64));
+}
+
+/// The same for the first cache lines of `place` only.
+#[inline(always)]
+pub fn prefetch_lines<const LINES: usize, T>(place: &T) {
+    const { assert!(64 * LINES <= size_of::<T>()) };
+    prefetch_at(place, LINES);
 }
 
 /// The same for a place of `places`; means nothing if there is no place of this number.
 #[inline(always)]
 pub fn prefetch_place<T>(places: &[T], number: usize) {
-    prefetch_at(places.as_ptr().wrapping_add(number));
+    prefetch_at(places.as_ptr().wrapping_add(number), size_of::<T>().div_ceil(64));
 }
 
 #[inline(always)]
 #[allow(unsafe_code)]
-fn prefetch_at<T>(place: *const T) {
+fn prefetch_at<T>(place: *const T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..size_of::<T>().div_ceil(64) {
+    for line in 0..lines {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = place.cast::<i8>().wrapping_add(line * 64);
         // SAFETY: a prefetch reads nothing and faults at no address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    let _ = (place, lines);
 }

@@ -8,27 +8,29 @@ use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
 
-/// One end's view of its connection.
+/// One end's view of its connection. The fields that only opening it or a timer needs come first: they
+/// are the farthest from what every packet reads, which follows it in both ends.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Connection {
     /// Its number in the results. It is unique, while handles are used again.
     pub(crate) flow: FlowId,
     pub(crate) host: HostId,
-    pub(crate) peer_host: HostId,
+    /// Index into the plan's transports.
+    pub(crate) transport: TransportId,
     pub(crate) me: Handle,
     /// Unknown (default) at the sender before the first answer.
     pub(crate) peer: Handle,
-    /// Index into the plan's transports.
-    pub(crate) transport: TransportId,
+    pub(crate) peer_host: HostId,
     pub(crate) sizes: PacketSizes,
-    /// The paths of its packets.
-    pub(crate) paths: PathSelector,
     /// The subflows whose packets are of high priority.
     pub(crate) high: Subflows,
     /// May switches trim its data packets?
     pub(crate) trimming: bool,
     /// Does it stay open for further messages?
     pub(crate) stays_open: bool,
+    /// The paths of its packets.
+    pub(crate) paths: PathSelector,
     /// Records the RTTs of a sender, if they are recorded.
     pub(crate) rtts: Option<Box<RttRecorder>>,
 }

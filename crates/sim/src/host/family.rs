@@ -17,7 +17,9 @@ use linkpool_units::Time;
 
 macro_rules! endpoint {
     ($name:ident: $($family:ident($module:ident::$end:ident)),*) => {
+        // The family is in the first line, with what each packet reads.
         #[derive(Debug)]
+        #[repr(u8)]
         pub(crate) enum $name { $($family(crate::host::$module::$end)),* }
 
         impl Endpoint for $name {

@@ -7,7 +7,7 @@ use crate::host::io::Shared;
 use crate::host::measured::MeasuredBytes;
 use crate::host::messages::{Arriving, Messages};
 use crate::plan::{FlowId, LabelId, PlannedFlow, TransportId};
-use linkpool_engine::{Stream, prefetch};
+use linkpool_engine::{Stream, prefetch, prefetch_lines};
 use linkpool_network::HostId;
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
@@ -166,13 +166,13 @@ impl Host {
 }
 
 impl Slot {
-    /// Prefetches the endpoint.
+    /// Prefetches the part of the endpoint that most packets touch.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
         // The family is stored with the endpoint, so it is not known yet.
         match &self.occupant {
-            Occupant::Sender(sending) => prefetch(&sending.end),
-            Occupant::Receiver(receiving) => prefetch(&**receiving),
+            Occupant::Sender(sending) => prefetch_lines::<4, _>(&**sending),
+            Occupant::Receiver(receiving) => prefetch_lines::<3, _>(&**receiving),
             Occupant::Free => {}
         }
     }

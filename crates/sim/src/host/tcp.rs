@@ -19,15 +19,16 @@ use linkpool_units::Time;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct TcpSender {
-    sender: Sender,
     connection: Connection,
+    sender: Sender,
 }
 
-/// A receiver.
+/// A receiver. The fields that a packet with data reads or writes come first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct TcpReceiver {
-    receiver: Receiver,
     connection: Connection,
+    receiver: Receiver,
 }
 
 impl TcpSender {
@@ -53,7 +54,7 @@ impl TcpSender {
         if connection.stays_open {
             sender.keep_open();
         }
-        TcpSender { sender, connection }
+        TcpSender { connection, sender }
     }
 
     #[inline]
@@ -87,7 +88,7 @@ fn progress(sender: &Sender, s: SubflowId) -> Progress {
 impl Endpoint for TcpSender {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let TcpSender { sender, connection } = self;
+        let TcpSender { connection, sender } = self;
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
         if is_bare_ack(packet) {
@@ -203,14 +204,14 @@ impl Sending for TcpSender {
 impl TcpReceiver {
     /// A receiver of `transport`.
     pub(crate) fn new((transport, _): (&PlannedTransport, &Tcp), connection: Connection) -> TcpReceiver {
-        TcpReceiver { receiver: Receiver::new(transport.config.clone()), connection }
+        TcpReceiver { connection, receiver: Receiver::new(transport.config.clone()) }
     }
 }
 
 impl Endpoint for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let TcpReceiver { receiver, connection } = self;
+        let TcpReceiver { connection, receiver } = self;
         connection.paths.on_arrival(packet.entropy);
         let (ce, now) = (packet.flags.has(Flags::CE), io.now);
         let delivery = if is_data(packet) {

@@ -50,10 +50,12 @@ pub enum SenderState {
 }
 
 /// The sending end of a connection: subflows with coupled windows, which carry one stream of data.
+///
+/// The fields that every ACK reads or writes come first, then the algorithm, whose size differs.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
     config: Arc<Config>,
-    control: Control,
     states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
     /// End of the stream; `u64::MAX` while it is not known. Of a connection that stays open, the
@@ -65,42 +67,45 @@ pub struct Sender {
     data_una: u64,
     /// New data ends before this.
     limit: u64,
-    /// Do the buffers at the two ends limit new data?
-    limited: bool,
-    /// May ACKs take the fast path?
-    fast: bool,
-    /// Does it send without SACKs, buffers, messages or PSH?
-    plain: bool,
-    /// One beyond the last byte that the receiver has room for.
-    edge: u64,
+    /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
+    pieces: Option<Box<Pieces>>,
     /// The subflows whose windows have room, one bit each.
     open: u32,
     /// Eligible subflows: they may get new data if the algorithm allows it, one bit each.
     eligible: u32,
-    /// The stale subflows, one bit each.
-    stale: u32,
-    /// The stale subflows whose data other subflows have taken over, one bit each.
-    rescued: u32,
-    /// The subflows whose FIN has no answer yet, one bit each ([`crate::Faults::fin_timeouts`]).
-    unanswered: u32,
-    /// The next subflow of round robin.
-    next: SubflowId,
-    /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
-    pieces: Option<Box<Pieces>>,
+    /// The number of the next subflow of round robin.
+    next: u8,
+    /// May ACKs take the fast path?
+    fast: bool,
+    /// Does it send without SACKs, buffers, messages or PSH?
+    plain: bool,
+    /// Do the buffers at the two ends limit new data?
+    limited: bool,
+    /// Do further subflows wait until `joins_now` of the algorithm returns true?
+    joins_wait: bool,
+    state: SenderState,
+    control: Control,
+    /// How subflows use their windows; `None` if they fill them.
+    uses: Option<Box<Uses>>,
     /// The send buffers of several subflows; `None` if they limit nothing.
     send_buffers: Option<Box<SendBuffers>>,
     /// Where the application's writes end; `None` if nothing is pushed for that.
     writes: Option<Box<Writes>>,
     /// The messages of a connection that stays open.
     messages: Option<Box<Messages>>,
-    /// How subflows use their windows; `None` if they fill them.
-    uses: Option<Box<Uses>>,
-    /// Do further subflows wait until `joins_now` of the algorithm returns true?
-    joins_wait: bool,
-    state: SenderState,
+    /// One beyond the last byte that the receiver has room for.
+    edge: u64,
+    /// The stale subflows, one bit each.
+    stale: u32,
+    /// The stale subflows whose data other subflows have taken over, one bit each.
+    rescued: u32,
+    /// The subflows whose FIN has no answer yet, one bit each ([`crate::Faults::fin_timeouts`]).
+    unanswered: u32,
     started: Time,
     ended: Option<Time>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Sender, control) == 96);
 
 impl Sender {
     /// Creates the sender of `size` bytes, or with `None` of data without end.
@@ -143,7 +148,7 @@ impl Sender {
             stale: 0,
             rescued: 0,
             unanswered: 0,
-            next: SubflowId::FIRST,
+            next: 0,
             pieces: Pieces::new(config.multipath.scheduler, n),
             send_buffers: buffered.then(|| {
                 let Buffers { headers, offload, .. } = config.buffers;

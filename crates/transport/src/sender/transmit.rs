@@ -79,11 +79,11 @@ impl Sender {
                 self.lowest_rtt(candidates)
             } else {
                 // Round robin: the first set bit from `next` on, else the first of all.
-                let beyond = candidates >> self.next.index() << self.next.index();
+                let beyond = candidates >> self.next << self.next;
                 if beyond != 0 { beyond } else { candidates }.trailing_zeros().into()
             };
             if self.send_segment::<FAST>(s, now, out) {
-                self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
+                self.next = if s.index() + 1 == n { 0 } else { s.index() as u8 + 1 };
                 if !FAST && let Some(uses) = &mut self.uses {
                     uses.touched |= s.bit();
                 }
@@ -91,7 +91,7 @@ impl Sender {
             } else if !FAST && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
                 // `Faults::join_stall`: all new data waits until this subflow is established.
                 // Retransmissions do not wait.
-                self.next = s;
+                self.next = s.index() as u8;
                 return self.send_backlogs(now, out);
             } else {
                 blocked |= s.bit();
