@@ -59,8 +59,7 @@ pub(crate) struct Context {
     pub(crate) hosts: Vec<Host>,
     /// By node: does this partition run it?
     mine: Vec<bool>,
-    /// By node.
-    pub(super) timers: Vec<Timers>,
+    pub(super) timers: Timers,
     /// By host.
     pub(super) inboxes: Vec<Inbox>,
     /// Messages for hosts that other partitions may run; each is due a lookahead after it was sent,
@@ -76,7 +75,7 @@ impl Context {
         Context {
             now: Time::ZERO,
             lookahead,
-            timers: mine.iter().map(|_| Timers::default()).collect(),
+            timers: Timers::new(mine.len()),
             inboxes: hosts.iter().map(|_| Inbox::default()).collect(),
             hosts,
             mine,
@@ -100,13 +99,13 @@ impl Context {
     /// Sets a timer of `node`, which is running or about to run: [`Component::on_timer`] is called
     /// with `key` at `at`.
     pub(crate) fn set_timer(&mut self, node: NodeId, at: Time, key: u64) {
-        self.timers[node.index()].push(at, key);
+        self.timers.push(node.index(), at, key);
     }
 
     /// Gives `message` to `host`, which is running or about to run, at `at`.
     pub(crate) fn leave(&mut self, host: NodeId, at: Time, message: Message) {
         self.inboxes[host.index()].insert(at, message);
-        self.timers[host.index()].push(at, timer::INBOX);
+        self.timers.push(host.index(), at, timer::INBOX);
     }
 
     /// Sends `message` to `host`, which gets it at `at`: a lookahead from now, or later.

@@ -80,12 +80,12 @@ impl<'p> Hosts<'p> {
 
     /// Gives message `id` to the sender `handle`, whose connection stays open.
     fn extend(&mut self, host: NodeId, handle: Handle, id: FlowId, planned: PlannedFlow, network: &mut Egress) {
-        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        let (now, timers) = (self.context.now, &mut self.context.timers);
         if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle)
             && let (Some(messages), Some(size)) = (&mut sending.messages, planned.flow.size)
         {
             let announced = Announced { connection: sending.flow, flow: id, end: messages.push(id, planned) };
-            sending.end.extend(size, &mut Io::new(now, shared, network, timers));
+            sending.end.extend(size, &mut Io::new((now, host), shared, network, timers));
             self.announce(planned.flow.dst, announced);
         }
     }
@@ -146,8 +146,8 @@ impl<'p> Hosts<'p> {
         for component in &mut self.components {
             component.on_flow_start(&mut sending, &mut self.context);
         }
-        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
-        sending.end.open(&mut Io::new(now, h.shared(), network, timers));
+        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers);
+        sending.end.open(&mut Io::new((now, host), h.shared(), network, timers));
         h.fill(me, Occupant::Sender(sending));
         self.endpoints += 1;
         if let Some(end) = first {
@@ -207,16 +207,17 @@ impl<'p> Hosts<'p> {
     #[inline]
     fn deliver(&mut self, host: NodeId, (handle, subflow): (Handle, SubflowId), packet: &Packet, network: &mut Egress) {
         let now = self.context.now;
-        let timers = &mut self.context.timers[host.index()];
+        let timers = &mut self.context.timers;
         match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
-                let event = sending.end.on_packet(subflow, packet, &mut Io::new(now, shared, network, timers));
+                let event = sending.end.on_packet(subflow, packet, &mut Io::new((now, host), shared, network, timers));
                 if event != Event::None {
                     self.on_sender(host, handle, event);
                 }
             }
             Some((Occupant::Receiver(receiving), shared)) => {
-                let event = receiving.end.on_packet(subflow, packet, &mut Io::new(now, shared, network, timers));
+                let event =
+                    receiving.end.on_packet(subflow, packet, &mut Io::new((now, host), shared, network, timers));
                 if event != Event::None {
                     self.on_receiver(host, handle, event);
                 }
@@ -283,7 +284,7 @@ impl<'p> Hosts<'p> {
     /// longest timeout.
     fn tidy_timers(&mut self, host: NodeId) {
         let h = &self.context.hosts[host.index()];
-        self.context.timers[host.index()].tidy(|key| match timer::kind(key) {
+        self.context.timers.tidy(host.index(), |key| match timer::kind(key) {
             timer::ENDPOINT | timer::STOP => h.has(Handle::split(key as u32).0),
             _ => true,
         });
@@ -328,8 +329,8 @@ impl<'p> Hosts<'p> {
         while let Some(name) = self.context.hosts[host.index()].shared().turns.next(now) {
             self.with_endpoint(host, Handle::split(name).0, network, |end, io| end.on_turn(io));
         }
-        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
-        Io::new(now, h.shared(), network, timers).await_turns();
+        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers);
+        Io::new((now, host), h.shared(), network, timers).await_turns();
     }
 
     /// Calls `act` with the endpoint `handle` of `host`, if it is still there.
@@ -340,14 +341,14 @@ impl<'p> Hosts<'p> {
         network: &mut Egress,
         act: impl Fn(&mut dyn Endpoint, &mut Io<'_>) -> Event,
     ) {
-        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        let (now, timers) = (self.context.now, &mut self.context.timers);
         match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
-                let event = act(&mut sending.end, &mut Io::new(now, shared, network, timers));
+                let event = act(&mut sending.end, &mut Io::new((now, host), shared, network, timers));
                 self.on_sender(host, handle, event);
             }
             Some((Occupant::Receiver(receiving), shared)) => {
-                let event = act(&mut receiving.end, &mut Io::new(now, shared, network, timers));
+                let event = act(&mut receiving.end, &mut Io::new((now, host), shared, network, timers));
                 self.on_receiver(host, handle, event);
             }
             _ => {} // it ended before
@@ -378,13 +379,13 @@ impl<'p> Hosts<'p> {
 
     fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress) {
         let handle = Handle::split(raw).0;
-        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        let (now, timers) = (self.context.now, &mut self.context.timers);
         if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle) {
             // Names come round: the timer may have been that of a flow that is long over.
             if sending.planned.flow.stop > now {
                 return;
             }
-            let event = sending.end.stop(&mut Io::new(now, shared, network, timers));
+            let event = sending.end.stop(&mut Io::new((now, host), shared, network, timers));
             self.on_sender(host, handle, event);
         }
     }
@@ -421,7 +422,7 @@ impl<'p> Hosts<'p> {
 
     /// The key of the timer of `node` that is due next.
     pub(crate) fn next_key(&self, node: NodeId) -> Option<u64> {
-        self.context.timers[node.index()].peek().map(|(_, key)| key)
+        self.context.timers.peek(node.index()).map(|(_, key)| key)
     }
 
     /// Ends the run at `now`: the state of each flow is its outcome.
@@ -457,7 +458,7 @@ impl Handler for Hosts<'_> {
 
     fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress) {
         self.context.now = now;
-        let Some((_, key)) = self.context.timers[node.index()].pop() else {
+        let Some((_, key)) = self.context.timers.pop(node.index()) else {
             return;
         };
         match timer::kind(key) {
@@ -475,7 +476,7 @@ impl Handler for Hosts<'_> {
 
     #[inline]
     fn next_timer(&self, node: NodeId) -> Time {
-        self.context.timers[node.index()].next()
+        self.context.timers.next(node.index())
     }
 
     fn endpoint_bytes(&self) -> usize {
@@ -485,7 +486,6 @@ impl Handler for Hosts<'_> {
     #[inline]
     fn prefetch_host(&self, host: NodeId) {
         self.context.hosts[host.index()].prefetch_slots();
-        prefetch(&self.context.timers[host.index()]);
     }
 
     /// In stages, each a loop of its own: a stage follows the pointers that the one before it has

@@ -3,7 +3,7 @@
 use crate::host::handle::Handle;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
-use linkpool_network::{Egress, Packet, Trailer};
+use linkpool_network::{Egress, NodeId, Packet, Trailer};
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 
@@ -24,14 +24,21 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct Io<'a> {
     pub(crate) now: Time,
+    host: NodeId,
     pub(crate) shared: &'a mut Shared,
     network: &'a mut Egress,
     timers: &'a mut Timers,
 }
 
 impl<'a> Io<'a> {
-    pub(crate) fn new(now: Time, shared: &'a mut Shared, network: &'a mut Egress, timers: &'a mut Timers) -> Io<'a> {
-        Io { now, shared, network, timers }
+    /// At `now`, for an endpoint of `host`.
+    pub(crate) fn new(
+        (now, host): (Time, NodeId),
+        shared: &'a mut Shared,
+        network: &'a mut Egress,
+        timers: &'a mut Timers,
+    ) -> Io<'a> {
+        Io { now, host, shared, network, timers }
     }
 
     /// Sends `packet`.
@@ -71,7 +78,7 @@ impl<'a> Io<'a> {
         let at = due.max(self.now);
         if at < self.shared.turn_at {
             self.shared.turn_at = at;
-            self.timers.push(at, timer::TURNS);
+            self.timers.push(self.host.index(), at, timer::TURNS);
         }
     }
 
@@ -79,6 +86,6 @@ impl<'a> Io<'a> {
     /// at `at`. Requests add up; none is taken back. A sender that paces asks to be woken when its
     /// next packet may leave.
     pub(crate) fn wake(&mut self, handle: Handle, subflow: SubflowId, at: Time) {
-        self.timers.push(at, timer::ENDPOINT | u64::from(handle.of_subflow(subflow)));
+        self.timers.push(self.host.index(), at, timer::ENDPOINT | u64::from(handle.of_subflow(subflow)));
     }
 }
