@@ -2,7 +2,7 @@
 
 use super::dctcp::{DctcpConfig, DctcpCut};
 use super::lia::lia_growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, prefetch_all};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 
@@ -19,6 +19,12 @@ impl Dcm {
 }
 
 impl CongestionControl for Dcm {
+    #[inline]
+    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
+        prefetch_all(states);
+        self.cut.prefetch(s);
+    }
+
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }

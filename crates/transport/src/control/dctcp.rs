@@ -62,6 +62,12 @@ pub(super) struct DctcpCut {
 }
 
 impl DctcpCut {
+    /// Prefetches the state that the next ACK of subflow `s` will read.
+    #[inline]
+    pub(super) fn prefetch(&self, s: SubflowId) {
+        prefetch_place(&self.subflows, s.index());
+    }
+
     pub(super) fn new(config: &DctcpConfig, n: usize) -> DctcpCut {
         DctcpCut { config: config.clone(), subflows: vec![MarkedFraction::new(config.alpha0); n].into() }
     }
@@ -101,8 +107,9 @@ impl Dctcp {
 
 impl CongestionControl for Dctcp {
     #[inline]
-    fn prefetch(&self, s: SubflowId) {
-        prefetch_place(&self.cut.subflows, s.index());
+    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
+        prefetch_place(states, s.index());
+        self.cut.prefetch(s);
     }
 
     #[inline]

@@ -48,6 +48,7 @@ pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use crate::metric::Metric;
+use linkpool_engine::{prefetch, prefetch_place};
 use linkpool_settings::{Bounds, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
 use schemars::JsonSchema;
@@ -97,9 +98,12 @@ pub trait CongestionControl {
         self.needs_ecn()
     }
 
-    /// Prefetches the state that the next ACK of subflow `s` will read, unless it is in the
-    /// algorithm itself.
-    fn prefetch(&self, _s: SubflowId) {}
+    /// Prefetches the state that the next ACK of subflow `s` will read: that of the subflow, or of
+    /// all for a coupled increase, and the algorithm's own unless it is in the algorithm itself.
+    #[inline]
+    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
+        prefetch_place(states, s.index());
+    }
 
     /// An ACK has arrived, also if it is a duplicate or in recovery; `states[s].snd_una` has moved.
     /// Returns whether the window was cut for a mark.
@@ -174,6 +178,12 @@ pub fn slow_start(state: &mut CongestionState, acked: f64) -> bool {
         state.cwnd += acked;
     }
     slow
+}
+
+/// Prefetches all subflows, for a coupled increase.
+#[inline]
+fn prefetch_all(states: &[CongestionState]) {
+    states.iter().for_each(prefetch);
 }
 
 /// w_total: the sum of the windows of all subflows, as a coupled increase sees them.
@@ -315,8 +325,8 @@ macro_rules! algorithms {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
             }
             #[inline]
-            fn prefetch(&self, s: SubflowId) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.prefetch(s),)* Control::Defined(algorithm) => algorithm.prefetch(s) }
+            fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
+                match self { $(Control::$algorithm(algorithm) => algorithm.prefetch(states, s),)* Control::Defined(algorithm) => algorithm.prefetch(states, s) }
             }
             #[inline]
             fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {

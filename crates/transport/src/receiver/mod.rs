@@ -318,7 +318,10 @@ impl Receiver {
     /// speed changes.
     #[inline]
     pub fn prefetch(&self, s: SubflowId) {
-        self.subflows.get(s.index()).into_iter().for_each(prefetch);
+        self.subflows.get(s.index()).into_iter().for_each(|subflow| prefetch(&subflow.bytes));
+        // Data beyond a gap joins the last range, or a gap before the first one is filled.
+        self.data.ranges().first().into_iter().for_each(prefetch);
+        self.data.ranges().last().into_iter().for_each(prefetch);
     }
 
     /// Bytes delivered in order to the application.

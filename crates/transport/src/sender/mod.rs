@@ -375,10 +375,9 @@ impl Sender {
         if stage > 1 {
             return subflow.sent.front().into_iter().for_each(prefetch);
         }
-        prefetch(&self.states[s]);
         prefetch(&subflow.sent);
         prefetch(&subflow.timer);
-        self.control.prefetch(s);
+        self.control.prefetch(&self.states, s);
     }
     /// The least RTT sample of subflow `s`.
     pub fn min_rtt(&self, s: SubflowId) -> Option<Time> {

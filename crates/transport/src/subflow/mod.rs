@@ -38,17 +38,19 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
-/// The counters that follow from nothing else, by their names in [`SubflowStats`].
+/// The counters that follow from nothing else, by their names in [`SubflowStats`]; first those of
+/// marks, the most frequent events.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Counts {
+    pub(crate) marked_acks: u64,
+    pub(crate) cuts: u64,
     pub(crate) established: Option<Time>,
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,
     pub(crate) recoveries: u64,
     pub(crate) undos: u64,
     pub(crate) probes: u64,
-    pub(crate) marked_acks: u64,
-    pub(crate) cuts: u64,
     pub(crate) reinjected_bytes: u64,
 }
 
@@ -113,7 +115,8 @@ pub(crate) enum State {
 /// Sequence space, loss recovery and timer of one subflow at the sender. Its window is in
 /// [`CongestionState`].
 ///
-/// The fields that every ACK reads or writes are in the first two cache lines.
+/// The fields that every ACK reads or writes are in the first two cache lines, those of marks in the
+/// third.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Subflow {
@@ -146,20 +149,21 @@ pub(crate) struct Subflow {
     pub(crate) round_end: u64,
     /// Data segments sent, retransmissions included.
     pub(crate) segments: u64,
-    /// The variable `recover` of NewReno (RFC 6582, section 3.2).
-    pub(crate) recover: u64,
     /// CWR has been sent, or is about to be, for marks of data before this byte.
     pub(crate) announced_until: u64,
+    pub(crate) counts: Counts,
+    /// The variable `recover` of NewReno (RFC 6582, section 3.2).
+    pub(crate) recover: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
     /// Has a partial ACK arrived in this recovery?
     pub(crate) partial: bool,
     /// F-RTO without SACKs, which decides whether the last timeout was spurious.
     pub(crate) frto: Option<Box<Frto>>,
-    pub(crate) counts: Counts,
 }
 
-const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, recover) == 128);
+const _: () =
+    assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, announced_until) == 128);
 const _: () = assert!(size_of::<Subflow>() == 256);
 
 impl Subflow {
