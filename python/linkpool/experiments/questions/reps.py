@@ -213,5 +213,5 @@ def _workload(name: str, scheme: str, tree: Tree) -> Table:
     return {"collective": [collective]}
 
 
-EXPERIMENT = Reps(seeds=10)
+EXPERIMENT = Reps()
 LARGE = Reps("Q-reps1024", EXPERIMENT.title.replace("128", "1,024"), hosts=1024)
