@@ -14,6 +14,7 @@ from linkpool.book.entry import BookError
 from linkpool.experiments import EXPERIMENTS, all_experiments, published
 from linkpool.experiments.described import AGAIN, FAULTS, FIGURES, PAPERS
 from linkpool.manifest import Manifest, verify
+from linkpool.publish import seal
 from linkpool.study.claims import Claim, Verdict
 from linkpool.study.judge import judge
 from linkpool.study.reproduce import reproduce_experiment
@@ -179,6 +180,17 @@ def test_changed_data_is_refused(fake_core: FakeCore, tmp_path: Path) -> None:
     data.write_bytes(data.read_bytes() + b"x")
     with pytest.raises(BookError, match=rf"{SMALL}\.parquet changed"):
         entry.read(experiment, book)
+
+
+def test_data_of_another_version_is_refused(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, place = published(), tmp_path / SMALL
+    experiment = known.load(SMALL)
+    reproduce_experiment(experiment, tmp_path, seeds=1, jobs=1)
+    data = pl.read_parquet(place / "data.parquet")
+    data.rename({"seed": "sid"}).write_parquet(place / "data.parquet")
+    seal(place, "key")
+    with pytest.raises(BookError, match=r"data\.parquet: of another version: column seed"):
+        entry.put(experiment, place, tmp_path / "book")
 
 
 def test_a_stranger_in_the_book_is_named(fake_core: FakeCore, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """How claims of experiments are judged."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import polars as pl
@@ -289,6 +290,16 @@ class Ratio(Mean):
 
 
 VALUES = pl.DataFrame({"seed": [3, 1, 2, 1], "value": [4.1, 2.5, 1.2, 1.5]})
+
+
+def test_a_margin_does_not_make_another_claim() -> None:
+    """It is measured: condensed data has it a little different."""
+    close, closer = ({1: 10.0, 2: 12.0 + more, 3: 11.0} for more in (0.0, 0.1))
+    notes = [below(mine, {1: 20.0, 2: 21.0, 3: 22.0}).note for mine in (close, closer)]
+    assert notes[0] != notes[1]
+    claims = [Claim("A.b", "b", "", "", YES, f"{note} and {note}") for note in notes]
+    assert claims[0].declared() == claims[1].declared()
+    assert claims[0].declared() != replace(claims[0], note="below").declared()
 
 
 def test_a_claim_is_judged_by_each_seed_too() -> None:

@@ -111,9 +111,7 @@ def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
         rows = pl.read_parquet(data)
     except _UNREADABLE as error:
         raise BookError(f"{data.with_suffix('')}: cannot be read: {error}") from None
-    missing = {column.name for column in experiment.columns} ^ set(rows.columns)
-    if missing:
-        raise BookError(f"{data}: of another version: column {sorted(missing)[0]}")
+    _check_columns(experiment, data, rows)
     as_run = run_of(experiment, record)
     judged = judge(as_run, rows)
     claims, anew = (judged, ()) if form == AS_MEASURED else _of_complete(judged, complete)
@@ -132,6 +130,12 @@ def _of_complete(
     return [known.get(claim.declared(), claim) for claim in judged], anew
 
 
+def _check_columns(experiment: Experiment, file: Path, data: pl.DataFrame) -> None:
+    differ = {column.name for column in experiment.columns} ^ set(data.columns)
+    if differ:
+        raise BookError(f"{file}: of another version: column {sorted(differ)[0]}")
+
+
 def run_of(experiment: Experiment, record: Record) -> Experiment:
     """Return an experiment as a record says that it was run."""
     return shorten(with_seeds(experiment, record.of_seeds), record.scale)[0]
@@ -144,7 +148,7 @@ def put(experiment: Experiment, reproduction: Path, book: Path) -> bool:
         False: nothing was changed, as the reproduction is not full, and the book has a full one.
 
     Raises:
-        BookError: the reproduction is not whole.
+        BookError: the reproduction is not whole, or of another version.
         TooMuchDataError: its data cannot be made small enough.
 
     """
@@ -157,6 +161,7 @@ def put(experiment: Experiment, reproduction: Path, book: Path) -> bool:
     if not _is_full(experiment, record) and _has_full(experiment, book):
         return False
     data = pl.read_parquet(reproduction / "data.parquet")
+    _check_columns(experiment, reproduction / "data.parquet", data)
     claims = judge(as_run, data)
     said = verdicts(claims)
     content, form = condensed(data, lambda coarse: verdicts(as_run.claims(coarse)) == said)

@@ -16,12 +16,16 @@ The criteria follow the papers' words and were chosen before any result was seen
 Where an experiment uses another criterion, its note says so.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 from linkpool.intervals import Interval, mean_interval
+
+_MARGIN = re.compile(r"; by [-+.e\d]+%( \([^)]*\))?( at least)?")
+"""A margin over the seeds in a note: a measured value."""
 
 BySeed: TypeAlias = Mapping[int, float]
 """A quantity of each seed."""
@@ -69,7 +73,7 @@ class Claim:
 
     def declared(self) -> tuple[str, ...]:
         """Return what makes it the claim that it is, with its verdict: all but measured values."""
-        return self.id, self.text, self.paper, self.verdict.value, self.note
+        return self.id, self.text, self.paper, self.verdict.value, _MARGIN.sub("", self.note)
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "Claim":
