@@ -169,7 +169,7 @@ class Patterns(LargeFlows, ABC):
     paper: str
     patterns: tuple[str, ...] = PATTERNS
     large_flows: int = 2000
-    seeds: int = 4
+    seeds: int = 5
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every pattern, scheme and seed."""
