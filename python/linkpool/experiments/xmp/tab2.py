@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -14,7 +15,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, more, no_data
 from linkpool.study.experiment import KEY_SEED, Keys, Point
-from linkpool.study.schemes import NAMES
+from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value
 
 XMP = "xmp-2"
@@ -29,6 +30,9 @@ PAPER_MBPS = {
     (100, "dctcp"): (481.4, 493.5),
 }
 """By queue and other scheme: goodputs of XMP-2 and of the other."""
+
+OTHER_COLOUR = "0.5"
+"""Of the scheme beside XMP-2 in the figure."""
 
 
 def point(
@@ -138,19 +142,26 @@ class Tab2(fattree.LargeFlows):
         return None if found is None else 1e-6 * found
 
     def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, a panel for each queue."""
+        """Draw the table, a panel for each queue, and the paper's numbers as lines."""
         figure, axes = style.panels(1, len(LIMITS), f"{self.id}: {self.title}", (4.2, 3.0))
-        groups = [f"beside {NAMES[other]}" for other in OTHERS]
+        width = 0.36
         for at, limit in zip(axes[0], LIMITS, strict=True):
-            heights: dict[str, list[float | None]] = {
-                XMP: [self._mean(data, other, limit, XMP) for other in OTHERS]
-            }
-            for i, other in enumerate(OTHERS):
-                mine = self._mean(data, other, limit, other)
-                heights[other] = [mine if j == i else None for j in range(len(OTHERS))]
-            style.bars(at, groups, heights)
-            at.set_title(f"queues of {limit} packets: mean goodput (Mbps)")
+            for side, label in ((-1, NAMES[XMP]), (1, "the other scheme")):
+                x = np.arange(len(OTHERS)) + side * width / 2
+                mine = [XMP if side < 0 else other for other in OTHERS]
+                mbps = [
+                    self._mean(data, other, limit, scheme) or 0.0
+                    for other, scheme in zip(OTHERS, mine, strict=True)
+                ]
+                colour = LOOKS[XMP].colour if side < 0 else OTHER_COLOUR
+                at.bar(x, mbps, 0.92 * width, color=colour, label=label)
+                paper = [PAPER_MBPS[limit, other][(side + 1) // 2] for other in OTHERS]
+                at.hlines(paper, x - width / 2, x + width / 2, color="black", linewidth=1.0)
+            at.set_xticks(np.arange(len(OTHERS)), [f"beside {NAMES[other]}" for other in OTHERS])
+            at.grid(visible=False, axis="x")
+            at.set_title(f"queues of {limit} packets")
             style.from_zero(at)
+        axes[0, 0].set_ylabel("mean goodput (Mbps); lines: the paper's")
         style.legend(figure, axes[0, 0])
         return figure
 
