@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import summary
+from linkpool.experiments.mmptcp import quantities, summary
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
@@ -82,8 +82,8 @@ class Fig1(Summarised):
                     by_factor(_ratio(goodputs), 2.0),
                 )
                 for name, text, of in (
-                    ("mean", "the mean FCT of short flows increases with subflows", _mean),
-                    ("sd", "and so does its standard deviation", _sd),
+                    ("mean", "the mean FCT of short flows increases with subflows", quantities.fct),
+                    ("sd", "and so does its standard deviation", quantities.deviation),
                 ):
                     values = [of(c) for c in (first, last)]
                     ledger.add(
@@ -112,8 +112,8 @@ class Fig1(Summarised):
         )
         for row, tree in zip(axes, self.trees, strict=True):
             cells = _cells(data, tree)
-            _lines(row[0], cells, self.subflows, _goodput, lambda c: c.goodput.sd)
-            _lines(row[1], cells, self.subflows, _mean, _sd)
+            _lines(row[0], cells, self.subflows, quantities.goodput, quantities.goodput_deviation)
+            _lines(row[1], cells, self.subflows, quantities.fct, quantities.deviation)
             row[0].set_title(f"{tree.name}: goodput of long flows (Mbps), mean ± sd")
             row[1].set_title(f"{tree.name}: FCT of short flows (ms), mean ± sd")
             for at in row:
@@ -127,18 +127,6 @@ def _cells(data: pl.DataFrame, tree: Tree) -> dict[tuple[str, int], Cell]:
     mine = data.filter(pl.col("tree") == tree.name)
     parts = mine.partition_by("scheme", "subflows", as_dict=True)
     return {(str(scheme), int(count)): Cell(rows) for (scheme, count), rows in parts.items()}
-
-
-def _goodput(cell: Cell) -> float | None:
-    return cell.goodput.mean
-
-
-def _mean(cell: Cell) -> float | None:
-    return cell.fct.mean
-
-
-def _sd(cell: Cell) -> float | None:
-    return cell.fct.sd
 
 
 def _ratio(values: Sequence[float | None]) -> float | None:

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table, setting
+from linkpool.experiments.mmptcp import mixed, mixed_table, quantities, setting
 from linkpool.experiments.mmptcp.mixed import (
     LONG,
     LONG_SHARE,
@@ -71,12 +71,12 @@ class Fig10(Mixed):
         ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
         cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
-        quantities: tuple[tuple[str, str, mixed_table.Of], ...] = (
-            ("mean", "short flows take less time", mixed_table.fct),
+        compared: tuple[tuple[str, str, mixed_table.Of], ...] = (
+            ("mean", "short flows take less time", quantities.fct),
             ("tail-99", "also at the tail", lambda c: mixed_table.percentile(c, 0.99)),
             ("tail-999", "and at its end", lambda c: mixed_table.percentile(c, 0.999)),
         )
-        for name, text, of in quantities:
+        for name, text, of in compared:
             judged = least(cells, of, "mmptcp-as", ("mmptcp",))
             shown = listed({s: of(c) for s, c in cells.items()}, "ms")
             ledger.add(name, text, "lower", shown, judged)

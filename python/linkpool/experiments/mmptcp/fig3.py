@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed_table, summary, sweeps
+from linkpool.experiments.mmptcp import mixed_table, quantities, summary, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
@@ -51,9 +51,9 @@ class Fig3(Summarised):
         ledger = Ledger(self.id)
         cells = sweeps.cells(data, "degree")
         best = (
-            ("loss", "the lowest loss in the core", sweeps.loss, True),
-            ("core", "the highest utilisation of the core", sweeps.core, False),
-            ("goodput", "the highest goodput of long flows", sweeps.goodput, False),
+            ("loss", "the lowest loss in the core", quantities.loss, True),
+            ("core", "the highest utilisation of the core", quantities.core, False),
+            ("goodput", "the highest goodput of long flows", quantities.goodput, False),
         )
         for name, what, of, lowest in best:
             hits = sweeps.at_end(cells, self.degrees, PAIRS, of, lowest, ("mmptcp",))
@@ -64,7 +64,9 @@ class Fig3(Summarised):
                 cases(hits) if hits else "no data",
                 most(hits, f"within {sweeps.TIE:.0%} of the best", 1.0, 0.5),
             )
-        hits = sweeps.at_end(cells, self.degrees, PAIRS, sweeps.goodput, True, ("tcp", "ps-tcp"))
+        hits = sweeps.at_end(
+            cells, self.degrees, PAIRS, quantities.goodput, True, ("tcp", "ps-tcp")
+        )
         ledger.add(
             "worst-goodput",
             "TCP and scattered flows beside TCP get the least goodput",
@@ -73,7 +75,7 @@ class Fig3(Summarised):
             most(hits, f"within {sweeps.TIE:.0%} of the two lowest", 1.0, 0.5),
         )
         two, one = (
-            sweeps.at_end(cells, self.degrees, PAIRS, sweeps.deviation, False, schemes)
+            sweeps.at_end(cells, self.degrees, PAIRS, quantities.deviation, False, schemes)
             for schemes in (("mptcp", "tcp"), ("mptcp",))
         )
         hits = [both and first for both, first in zip(two, one, strict=True)]
@@ -109,10 +111,14 @@ class Fig3(Summarised):
         figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
         cells = sweeps.cells(data, "degree")
         panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
-            ("goodput of long flows (Mbps), mean ± sd", sweeps.goodput, sweeps.goodput_deviation),
-            ("mean core utilisation (%)", sweeps.core, None),
-            ("FCT of short flows (ms), mean ± sd", sweeps.fct, sweeps.deviation),
-            ("mean core loss (%)", sweeps.loss, None),
+            (
+                "goodput of long flows (Mbps), mean ± sd",
+                quantities.goodput,
+                quantities.goodput_deviation,
+            ),
+            ("mean core utilisation (%)", quantities.core, None),
+            ("FCT of short flows (ms), mean ± sd", quantities.fct, quantities.deviation),
+            ("mean core loss (%)", quantities.loss, None),
         )
         for at, (label, of, around) in zip(axes.flat, panels, strict=True):
             sweeps.lines(at, cells, self.degrees, PAIRS, of, around)

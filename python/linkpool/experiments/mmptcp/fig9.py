@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import summary, sweeps
+from linkpool.experiments.mmptcp import quantities, summary, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
@@ -62,34 +62,41 @@ class Fig9(Summarised):
         ledger = Ledger(self.id)
         cells = sweeps.cells(data, "load")
         low, high = min(self.loads), max(self.loads)
-        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.deviation, True, ("ps",))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.deviation, True, ("ps",))
         _add(ledger, "ps-stable", "packet scatter has the most stable completion times", hits)
         _rises(ledger, cells, (low, high))
-        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.goodput, True, ("tcp",))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.goodput, True, ("tcp",))
         _add(ledger, "tcp-goodput", "long flows get the worst goodput with TCP for all flows", hits)
-        hits = sweeps.at_end(cells, (high,), PAIRS, sweeps.goodput, False, ("mmptcp", "mptcp-tcp"))
+        hits = sweeps.at_end(
+            cells, (high,), PAIRS, quantities.goodput, False, ("mmptcp", "mptcp-tcp")
+        )
         _add(
             ledger,
             "high-goodput",
             "at high load MMPTCP and MPTCP beside TCP give the best goodput",
             hits,
         )
-        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.loss, True, ("ps", "ps-tcp"))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.loss, True, ("ps", "ps-tcp"))
         _add(ledger, "ps-loss", "the core loses least where packets of long flows scatter", hits)
         for name, text, of, unit in (
             (
                 "low-goodput",
                 "at low load all but TCP perform equally well in goodput",
-                sweeps.goodput,
+                quantities.goodput,
                 1,
             ),
-            ("core-alike", "all but TCP use the core equally well", sweeps.core, len(self.loads)),
+            (
+                "core-alike",
+                "all but TCP use the core equally well",
+                quantities.core,
+                len(self.loads),
+            ),
         ):
             hits = _alike(cells, self.loads[:unit], of)
             _add(ledger, name, text, hits, "largest and smallest within 5%")
-        fct = [{s: sweeps.fct(cells.get((x, s), NOTHING)) for s in PAIRS} for x in (low, high)]
+        fct = [{s: quantities.fct(cells.get((x, s), NOTHING)) for s in PAIRS} for x in (low, high)]
         mine, other = (
-            {x: cells.get((x, scheme), NOTHING).by_seed(sweeps.fct) for x in (low, high)}
+            {x: cells.get((x, scheme), NOTHING).by_seed(quantities.fct) for x in (low, high)}
             for scheme in ("mmptcp", "mptcp-tcp")
         )
         ledger.add(
@@ -111,10 +118,14 @@ class Fig9(Summarised):
         figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
         cells = sweeps.cells(data, "load")
         panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
-            ("FCT of short flows (ms), mean ± sd", sweeps.fct, sweeps.deviation),
-            ("goodput of long flows (Mbps), mean ± sd", sweeps.goodput, sweeps.goodput_deviation),
-            ("mean core loss (%)", sweeps.loss, None),
-            ("mean core utilisation (%)", sweeps.core, None),
+            ("FCT of short flows (ms), mean ± sd", quantities.fct, quantities.deviation),
+            (
+                "goodput of long flows (Mbps), mean ± sd",
+                quantities.goodput,
+                quantities.goodput_deviation,
+            ),
+            ("mean core loss (%)", quantities.loss, None),
+            ("mean core utilisation (%)", quantities.core, None),
         )
         for at, (label, of, around) in zip(axes.flat, panels, strict=True):
             sweeps.lines(at, cells, self.loads, PAIRS, of, around)
@@ -140,7 +151,7 @@ def _alike(cells: sweeps.Cells, loads: Sequence[int], of: sweeps.Of) -> list[boo
 
 
 def _rises(ledger: Ledger, cells: sweeps.Cells, ends: tuple[int, int]) -> None:
-    first, last = (sweeps.deviation(cells.get((load, "tcp"), NOTHING)) for load in ends)
+    first, last = (quantities.deviation(cells.get((load, "tcp"), NOTHING)) for load in ends)
     known = first is not None and last is not None
     ledger.add(
         "tcp-sensitive",

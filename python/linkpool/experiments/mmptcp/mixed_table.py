@@ -15,31 +15,6 @@ Of = Callable[[Cell], "float | None"]
 """A quantity of a cell."""
 
 
-def fct(cell: Cell) -> float | None:
-    """Return the mean completion time of short flows, ms."""
-    return cell.fct.mean
-
-
-def deviation(cell: Cell) -> float | None:
-    """Return the standard deviation of their completion times, ms."""
-    return cell.fct.sd
-
-
-def goodput(cell: Cell) -> float | None:
-    """Return the mean goodput of long flows, Mbit/s."""
-    return cell.goodput.mean
-
-
-def core(cell: Cell) -> float | None:
-    """Return the mean utilisation of the core, per cent."""
-    return cell.utilisation
-
-
-def loss(cell: Cell) -> float | None:
-    """Return the mean loss rate in the core, per cent."""
-    return cell.loss
-
-
 def percentile(cell: Cell, q: float) -> float | None:
     """Return a quantile of the completion times of short flows, ms."""
     value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")

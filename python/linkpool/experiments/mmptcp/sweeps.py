@@ -23,36 +23,6 @@ def cells(data: pl.DataFrame, key: str) -> dict[tuple[int, str], Cell]:
     return {(int(value), str(scheme)): Cell(rows) for (value, scheme), rows in parts.items()}
 
 
-def fct(cell: Cell) -> float | None:
-    """Return the mean completion time of short flows."""
-    return cell.fct.mean
-
-
-def deviation(cell: Cell) -> float | None:
-    """Return the standard deviation of the completion times of short flows."""
-    return cell.fct.sd
-
-
-def goodput(cell: Cell) -> float | None:
-    """Return the mean goodput of long flows."""
-    return cell.goodput.mean
-
-
-def goodput_deviation(cell: Cell) -> float | None:
-    """Return the standard deviation of the goodputs of long flows."""
-    return cell.goodput.sd
-
-
-def loss(cell: Cell) -> float | None:
-    """Return the mean loss in the core."""
-    return cell.loss
-
-
-def core(cell: Cell) -> float | None:
-    """Return the mean utilisation of the core."""
-    return cell.utilisation
-
-
 def at_end(
     of_all: Cells,
     values: Sequence[int],

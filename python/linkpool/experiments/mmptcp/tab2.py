@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.experiments.mmptcp.tab1 import ARRIVALS
@@ -64,8 +64,8 @@ class Tab2(Mixed):
             "44.7%, 0.0259%",
             f"{mixed_table.listed(core, '%')}; loss {mixed_table.listed(loss, '%')}",
             together(
-                least(of, mixed_table.core, "tcp", others),
-                greatest(of, mixed_table.loss, "tcp", others),
+                least(of, quantities.core, "tcp", others),
+                greatest(of, quantities.loss, "tcp", others),
             ),
         )
         ledger.add(
@@ -73,7 +73,7 @@ class Tab2(Mixed):
             "yet TCP's mean FCT is below MMPTCP's and MPTCP's",
             "64.3 against 116 and 126 ms",
             mixed_table.listed(fct, "ms"),
-            least(of, mixed_table.fct, "tcp", ("mmptcp", "mptcp")),
+            least(of, quantities.fct, "tcp", ("mmptcp", "mptcp")),
         )
         others = tuple(s for s in SCHEMES if s != "ps")
         ledger.add(
@@ -82,7 +82,7 @@ class Tab2(Mixed):
             "36.9 ms, 0.0001%",
             f"{mixed_table.listed(fct, 'ms')}; loss {mixed_table.listed(loss, '%')}",
             together(
-                least(of, mixed_table.fct, "ps", others), least(of, mixed_table.loss, "ps", others)
+                least(of, quantities.fct, "ps", others), least(of, quantities.loss, "ps", others)
             ),
         )
         ledger.add(
@@ -90,7 +90,7 @@ class Tab2(Mixed):
             "but not the highest goodput of long flows",
             "58.6 against 61.9 and 62.1 Mbps",
             mixed_table.listed(goodput, "Mbps"),
-            least(of, mixed_table.goodput, "ps", ("mmptcp", "mptcp")),
+            least(of, quantities.goodput, "ps", ("mmptcp", "mptcp")),
         )
         return ledger.claims
 

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.study import style
@@ -71,7 +71,7 @@ class Tab3(Mixed):
             "short TCP flows beside long scattered ones have the lowest mean FCT",
             "29.7 ms",
             mixed_table.listed({s: fct[s] for s in PAIRS}, "ms"),
-            least(of, mixed_table.fct, "ps-tcp", _but("ps-tcp")),
+            least(of, quantities.fct, "ps-tcp", _but("ps-tcp")),
         )
         less = _difference(goodput, "mmptcp", "ps-tcp")
         ledger.add(
@@ -95,8 +95,8 @@ class Tab3(Mixed):
             "34.2 Mbps, 0.0576%",
             f"{mixed_table.listed(goodput, 'Mbps')}; loss {mixed_table.listed(loss, '%')}",
             together(
-                least(of, mixed_table.goodput, "tcp", _but("tcp")),
-                greatest(of, mixed_table.loss, "tcp", _but("tcp")),
+                least(of, quantities.goodput, "tcp", _but("tcp")),
+                greatest(of, quantities.loss, "tcp", _but("tcp")),
             ),
         )
         for scheme, claim in (("mptcp", "shorter"), ("mptcp-faults", "shorter-faults")):
@@ -106,8 +106,8 @@ class Tab3(Mixed):
                 "111 ± 127 against 148 ± 502 ms",
                 f"{of['mmptcp']} against {of[scheme]}",
                 together(
-                    least(of, mixed_table.fct, "mmptcp", (scheme,)),
-                    least(of, mixed_table.deviation, "mmptcp", (scheme,)),
+                    least(of, quantities.fct, "mmptcp", (scheme,)),
+                    least(of, quantities.deviation, "mmptcp", (scheme,)),
                 ),
             )
         ledger.add(

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
@@ -72,7 +72,7 @@ class Tab5(Mixed):
             "and decreases its standard deviation",
             "67.2 against 74.8 ms",
             mixed_table.listed({s: c.fct.sd for s, c in cells.items()}, "ms"),
-            least(cells, mixed_table.deviation, "mmptcp-lt", ("mmptcp",)),
+            least(cells, quantities.deviation, "mmptcp-lt", ("mmptcp",)),
         )
         ledger.add(
             "goodput-same",

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import COLUMNS, NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed, percent
 from linkpool.result import Result
@@ -111,8 +111,8 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "179 ± 270 ms",
         f"{listed(fct, 'ms')}; deviations {listed(sd, 'ms')}",
         together(
-            greatest(cells, mixed_table.fct, "mmptcp-uc", others),
-            greatest(cells, mixed_table.deviation, "mmptcp-uc", others),
+            greatest(cells, quantities.fct, "mmptcp-uc", others),
+            greatest(cells, quantities.deviation, "mmptcp-uc", others),
         ),
     )
     ledger.add(
@@ -121,8 +121,8 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "50 Mbps, 63.8%",
         f"{listed(goodput, 'Mbps')}; {listed(core, '%')}",
         together(
-            least(cells, mixed_table.goodput, "mmptcp-uc", others),
-            least(cells, mixed_table.core, "mmptcp-uc", others),
+            least(cells, quantities.goodput, "mmptcp-uc", others),
+            least(cells, quantities.core, "mmptcp-uc", others),
         ),
     )
     loss = {s: c.loss for s, c in cells.items()}
@@ -140,7 +140,7 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "and is used less",
         "70.8 against 74.9%",
         listed(core, "%"),
-        least(cells, mixed_table.core, "mmptcp-fc", ("mmptcp",)),
+        least(cells, quantities.core, "mmptcp-fc", ("mmptcp",)),
     )
 
     def tail(cell: Cell) -> float | None:
