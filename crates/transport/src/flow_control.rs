@@ -31,6 +31,12 @@ settings! {
         /// together. The receiver offers it as its window; at most `"1GiB"`.
         receive "receive_buffer": u64 as Size = u64::MAX,
             within Bounds::from(0.0, "at most 1GiB, the largest window of TCP, or \"unlimited\"").to(Buffers::LARGEST as f64);
+        /// The most data in flight on each subflow: a sender begins no new segment that would end more
+        /// than this beyond the first byte that the subflow has not acknowledged, whatever its
+        /// congestion window. So it acts as a receive window of each subflow, which RFC 8684, section
+        /// 3.3.1, does not have but some implementations do (that of AMP's and MMPTCP's authors: 65,535
+        /// B).
+        subflow_window "subflow_window": u64 as Size = u64::MAX;
         /// How fast the receiving application reads data in order; `"unlimited"`: at once.
         read_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE,
             when |b| b.receive < u64::MAX => "a limited `receive_buffer`";
@@ -45,7 +51,14 @@ impl Buffers {
 /// Buffers that hold whatever comes.
 impl Default for Buffers {
     fn default() -> Buffers {
-        Buffers { send: SendBuffer::UNLIMITED, headers: HEADERS, offload: true, receive: u64::MAX, read_rate: None }
+        Buffers {
+            send: SendBuffer::UNLIMITED,
+            headers: HEADERS,
+            offload: true,
+            receive: u64::MAX,
+            subflow_window: u64::MAX,
+            read_rate: None,
+        }
     }
 }
 

@@ -141,9 +141,13 @@ fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
         format!("must be 1B to {most}B, as a packet with its header of {}B is at most {LARGEST_PACKET}B", wire.header);
     section.check((1..=most.into()).contains(&mss), "mss", why);
     let least = format!("must hold a segment, `mss` = {}, at least", Bytes(mss));
-    for (key, buffer) in [("send_buffer", t.config.buffers.send.fixed()), ("receive_buffer", t.config.buffers.receive)]
-    {
-        section.check(buffer >= mss, key, &least);
+    let buffers = t.config.buffers;
+    for (key, size) in [
+        ("send_buffer", buffers.send.fixed()),
+        ("receive_buffer", buffers.receive),
+        ("subflow_window", buffers.subflow_window),
+    ] {
+        section.check(size >= mss, key, &least);
     }
 }
 

@@ -116,6 +116,7 @@ const ALWAYS: &[&str] = &[
     "slow_start_after_idle",
     "send_buffer",
     "receive_buffer",
+    "subflow_window",
     "accept_ecn",
     "priority",
     "ack_order",

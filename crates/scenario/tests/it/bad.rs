@@ -283,6 +283,7 @@ const CASES: &[Case] = &[
     ("subflows = 4", "fail_after = \"unlimited\"", "transport.amp.fail_after", 15, "such as 3, or \"never\""),
     ("subflows = 4", "send_buffer = \"1000B\"", "transport.amp.send_buffer", 15, "must hold a segment, `mss` = 1448B"),
     ("subflows = 4", "receive_buffer = \"1KB\"", "transport.amp.receive_buffer", 15, "must hold a segment, `mss` = 1448B"),
+    ("subflows = 4", "subflow_window = \"1KB\"", "transport.amp.subflow_window", 15, "must hold a segment, `mss` = 1448B"),
     ("subflows = 4", "receive_buffer = \"2GiB\"", "transport.amp.receive_buffer", 15, "at most 1GiB"),
     ("subflows = 4", "receive_buffer = \"1MB\"\nread_rate = \"0bps\"", "transport.amp.read_rate", 16, "above zero"),
     ("subflows = 4", "receive_buffer = \"1MB\"\nread_rate = \"fast\"", "transport.amp.read_rate", 16, "such as \"10Gbps\", or \"unlimited\""),

@@ -61,6 +61,7 @@ const ANY_TRANSPORT: &[&str] = &[
     "byte_counting = true\nbyte_counting_limit = 2",
     "fail_after = 7",
     "send_buffer = \"4MB\"",
+    "subflow_window = \"65535B\"",
     "receive_buffer = \"1GiB\"\nread_rate = \"2.5Gbps\"",
 ];
 

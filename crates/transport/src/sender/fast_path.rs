@@ -20,7 +20,7 @@ use linkpool_units::Time;
 
 impl Sender {
     /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends
-    /// without SACKs, buffers, messages or PSH, and asks for none of them.
+    /// without SACKs, buffers, windows of subflows, messages or PSH, and asks for none of them.
     pub(super) fn choose_ways(&mut self) {
         let multipath = &self.config.multipath;
         self.fast = multipath.scheduler != PacketScheduler::LowestRtt
@@ -31,6 +31,7 @@ impl Sender {
         self.plain = self.fast
             && !self.config.recovery.has_sacks()
             && !self.limited
+            && self.config.buffers.subflow_window == u64::MAX
             && self.send_buffers.is_none()
             && self.uses.is_none()
             && !self.config.push_acks();
@@ -162,6 +163,7 @@ mod tests {
         assert_eq!(ways(|config| config.recovery = LossRecovery::Rack), (true, false));
         assert_eq!(ways(|config| config.buffers.send = SendBuffer::Auto), (true, false));
         assert_eq!(ways(|config| config.buffers.receive = 100_000), (true, false));
+        assert_eq!(ways(|config| config.buffers.subflow_window = 100_000), (true, false));
         assert_eq!(ways(|config| config.multipath.scheduler = PacketScheduler::LowestRtt), (false, false));
         assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
         assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));

@@ -197,10 +197,21 @@ impl Sender {
     /// Takes the next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
     fn next_piece<const FAST: bool>(&mut self, s: SubflowId) -> Option<Piece> {
+        if !FAST && !self.has_room_for_new(s) {
+            return None;
+        }
         if !FAST && self.pieces.is_some() {
             return self.take_piece(s);
         }
         if self.may_carry(s) { self.fresh() } else { None }
+    }
+
+    /// Does a full segment fit into `subflow_window` (RFC 9293, section 3.8.6.2.1, of a window)?
+    #[inline]
+    fn has_room_for_new(&self, s: SubflowId) -> bool {
+        let state = &self.states[s];
+        let end = state.snd_nxt + u64::from(self.config.mss);
+        end - state.snd_una <= self.config.buffers.subflow_window
     }
 
     /// Takes the next piece of the stream that no subflow has sent yet.

@@ -6,7 +6,7 @@ use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender};
 use crate::common::{config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler, SendBuffer};
+use linkpool_transport::{Buffers, Config, LossRecovery, Multipath, PacketScheduler, SendBuffer};
 use linkpool_units::{Rate, Time};
 
 fn receiving(receive: u64) -> Config {
@@ -381,4 +381,66 @@ fn duplicates_do_not_make_a_dead_path_alive() {
          600.2ms < ack 0 win 2000
          1400.1ms = state failed timeouts 3",
     );
+}
+
+fn windowed(subflow_window: u64) -> Buffers {
+    Buffers { subflow_window, ..Buffers::default() }
+}
+
+/// Windows of 2,900 B for segments of 1,000 B: two segments in flight on each subflow, whatever the
+/// other has, from the first byte on that its own subflow has not acknowledged.
+#[test]
+fn each_subflow_has_a_window_of_its_own() {
+    both_in_flight(lia(2, windowed(2900)), None).run(
+        "300us  < ack 1 data 1
+                > pkt 1 data 2
+                > pkt 2 data 3
+                = cwnd 2 flight 2
+         310us  < s1 ack 1 data 2
+                > s1 pkt 1 data 4
+                > s1 pkt 2 data 5
+         320us  < ack 3 data 4
+                > pkt 3 data 6
+                > pkt 4 data 7
+                = cwnd 3 flight 2
+         330us  < ack 4 data 4
+                > pkt 5 data 8",
+    );
+}
+
+/// Data that is sent again lies within the window, so the window does not hold it back, and a duplicate
+/// ACK makes no room for new data: recovery inflates the congestion window only.
+#[test]
+fn the_window_of_a_subflow_does_not_hold_back_retransmissions() {
+    for recovery in [LossRecovery::NewReno, LossRecovery::Sack] {
+        let config = Config { recovery, initial_window: 10, buffers: windowed(5000), ..reno() };
+        let sack = |blocks: &str| if recovery.has_sacks() { format!(" sack {blocks}") } else { String::new() };
+        sender(config, None).run(&format!(
+            "0      > syn
+             100us  < synack
+                    > ack 0
+                    > pkt 0-4
+             200us  < ack 1
+                    > pkt 5
+             210us  < ack 1{}
+             220us  < ack 1{}
+             230us  < ack 1{}
+                    > pkt 1
+             240us  < ack 1{}
+             300us  < ack 6
+                    > pkt 6-7
+                    = recoveries 1",
+            sack("2-3"),
+            sack("2-4"),
+            sack("2-5"),
+            sack("2-6"),
+        ));
+    }
+}
+
+/// W/RTT on each subflow: unlike a buffer of the connection, no subflow holds up another.
+#[test]
+fn throughput_is_the_sum_of_the_subflows_windows_over_their_rtts() {
+    assert_eq!(carried(Config { buffers: windowed(10_000), ..reno() }, &[2]), 5000.0);
+    assert_eq!(carried(lia(2, windowed(10_000)), &[2, 20]), 5000.0 + 500.0);
 }
