@@ -17,6 +17,8 @@ SWITCH = "100KB"
 SHORT = "70KB"
 SHORT_PACKETS = 50
 DRAIN = "40s"
+SUBFLOW_WINDOW = "65535B"
+"""Each subflow of the authors' simulation has a receive window: 46 segments in flight at most."""
 
 _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
 _MMPTCP: dict[str, Value] = {
@@ -37,9 +39,14 @@ _TRANSPORTS: dict[str, dict[str, Value]] = {
 }
 
 
-def transport(scheme: str, keys: Mapping[str, Value] | None = None) -> Table:
-    """Return a scheme's transport; `keys` replace or add to its settings."""
-    return {"preset": "paper-2013", **_TRANSPORTS[scheme], **(keys or {})}
+def scheme(name: str, keys: Mapping[str, Value] | None = None) -> Table:
+    """Return the transport of a scheme; `keys` replace or add to its settings."""
+    return {"preset": "paper-2013", **_TRANSPORTS[name], **(keys or {})}
+
+
+def transport(name: str, keys: Mapping[str, Value] | None = None) -> Table:
+    """Return the same with the receive window that the authors' simulation has."""
+    return {**scheme(name, keys), "subflow_window": SUBFLOW_WINDOW}
 
 
 @dataclass(frozen=True)

@@ -57,12 +57,12 @@ def transport(scheme: str) -> Table:
     """Return the transport `PHASE1+PHASE2`, or one of the MMPTCP paper."""
     name = scheme.removesuffix(HIGH)
     if "+" not in name:
-        return setting.transport(name)
+        return setting.scheme(name)
     one, two = name.split("+")
     keys: dict[str, Value] = {"phase_1": one, "phase_2": two}
     if scheme.endswith(HIGH):
         keys["priority"] = "scatter"
-    return setting.transport("mmptcp", keys)
+    return setting.scheme("mmptcp", keys)
 
 
 def queue(scheme: str) -> Table:
