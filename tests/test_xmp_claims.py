@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.xmp import fig4, recovery
+from linkpool.experiments.xmp import cuts, fig4, recovery
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -15,37 +15,64 @@ else:
     import tomli as tomllib
 
 
-def shifts(at: dict[int, list[float]]) -> pl.DataFrame:
-    """Return rates of X-fig4 that change at once, at a moment by beta and seed."""
+def shifts(after: dict[int, float], together: float = 1.0) -> pl.DataFrame:
+    """Return rates of X-fig4 that change at 10.7 s; `after`: the disturbed subflow's, by beta."""
     columns = {c.name: KINDS[c.type] for c in fig4.Fig4.columns}
     parts = []
-    for beta, moments in at.items():
-        for seed, moment in enumerate(moments, 1):
-            for subflow, (before, after) in enumerate([(100e6, 20e6), (100e6, 150e6)]):
-                times = np.arange(1, 400) / 10
-                rates = np.where((times > moment) & (times <= 20.0), after, before)
-                part = pl.DataFrame({"time_s": times, "goodput_bps": rates}).with_columns(
-                    pl.lit(beta).alias("beta"),
-                    pl.lit(seed).alias("seed"),
-                    pl.lit(fig4.SHIFTING).alias("label"),
-                    pl.lit(subflow).alias("subflow"),
-                )
-                parts.append(part.select(*columns).cast(columns))  # type: ignore[arg-type]
+    for beta, rate in after.items():
+        for subflow, (quiet, shifted) in enumerate([(100e6, rate), (100e6, 150e6)]):
+            times = np.arange(1, 400) / 10
+            rates = np.where((times > 10.7) & (times <= 20.0), shifted, quiet)
+            part = pl.DataFrame({"time_s": times, "goodput_bps": rates}).with_columns(
+                pl.lit(beta).alias("beta"),
+                pl.lit(1).alias("seed"),
+                pl.lit(fig4.SHIFTING).alias("label"),
+                pl.lit(subflow).alias("subflow"),
+                pl.lit(together).alias("cuts_together"),
+            )
+            parts.append(part.select(*columns).cast(columns))  # type: ignore[arg-type]
     return pl.concat(parts)
 
 
 @pytest.mark.parametrize(
-    ("longest", "stalls"), [(11.0, "not"), (12.4, "partly"), (14.0, "reproduced")]
+    ("rate", "together", "stalls"),
+    [
+        (50e6, 1.0, "reproduced"),
+        (50e6, 0.8, "partly"),
+        (50e6, 0.3, "not"),
+        (33e6, 1.0, "partly"),
+        (29e6, 1.0, "not"),
+    ],
 )
-def test_fig4_a_shift_stalls_if_one_seed_takes_far_longer(longest: float, stalls: str) -> None:
-    data = shifts({4: [11.0, 11.0, 11.0], 6: [11.0, 11.0, longest]})
+def test_fig4_a_shift_stalls_at_a_higher_rate_while_all_are_cut_together(
+    rate: float, together: float, stalls: str
+) -> None:
+    data = shifts({4: 30e6, 6: rate}, together)
     found = {claim.id: claim.verdict.value for claim in fig4.EXPERIMENT.claims(data)}
     assert found["X-fig4.stalls"] == stalls
     assert found["X-fig4.slower"] == "not"
 
 
+def test_cuts_of_a_window_by_hand() -> None:
+    window = pl.DataFrame(
+        {
+            "flow": [3] * 6,
+            "subflow": [0] * 6,
+            "time_s": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            "cwnd_pkts": [10.0, 10.5, 8.5, 8.2, 9.0, 8.0],
+        }
+    )
+    assert cuts.times(window)[3, 0].tolist() == [3.0, 6.0]
+
+
+def test_cuts_near_others_by_hand() -> None:
+    mine, other = np.array([1.0, 2.0, 3.5, 9.0]), np.array([1.2, 3.0, 8.5])
+    assert cuts.near(mine, other, 0.5).tolist() == [True, False, True, True]
+    assert cuts.near(mine, np.array([]), 0.5).tolist() == [False] * 4
+
+
 def test_fig4_without_data() -> None:
-    empty = shifts({4: [11.0]}).clear()
+    empty = shifts({4: 30e6}).clear()
     assert {c.verdict.value for c in fig4.EXPERIMENT.claims(empty)} == {"not"}
 
 
