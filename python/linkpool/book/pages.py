@@ -281,7 +281,8 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         text.prose(
             "Each published experiment that was run, with its figure, its data, and a verdict on "
             "each claim. `linkpool book` writes these pages from reproductions. "
-            "`manifest.json` has the SHA-256 of each file. How claims are judged: "
+            "`manifest.json` has the SHA-256 of each file, so whoever cites the book names the "
+            "SHA-256 of `manifest.json`. How claims are judged: "
             "[experiments](../experiments.md#how-claims-are-judged)."
         ),
         "",
