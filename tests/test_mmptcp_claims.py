@@ -40,7 +40,7 @@ def incast(cell: Incast) -> pl.DataFrame:
                     "scheme": scheme,
                     "k": k,
                     "seed": 1,
-                    "established_s": None if time is None else 0.5,
+                    "counted": time is not None,
                     "fct_established_s": time,
                     "timeouts": 0,
                 }
@@ -68,20 +68,20 @@ def test_a_cell_by_hand() -> None:
     table = incast(lambda *_: (100.0, 0.5, 0.75)).filter(
         pl.col("scheme") == "tcp", pl.col("k") == 20
     )
-    cell = tab7.Cell.of(table, 20.0)
+    cell = tab7.Cell.of(table)
     assert cell.completed == pytest.approx(0.75)
     assert cell.quantile_ms(0.5) == pytest.approx(100.0)
     assert cell.fct.mean == pytest.approx(0.5)
     assert str(cell) == "100 ms, 250 of 1,000 flows not counted"
 
 
-def test_flows_established_after_the_last_burst_do_not_count() -> None:
+def test_flows_that_the_paper_does_not_count() -> None:
     table = pl.DataFrame(
-        {"established_s": [1.0, 20.0, 20.5, None, 2.0], "fct_established_s": [1, 3, 50, None, None]}
+        {"counted": [True, False, True, False], "fct_established_s": [1, 50, None, None]}
     )
-    cell = tab7.Cell.of(table, 20.0)
-    assert cell.fct_s.to_list() == [1, 3]
-    assert cell.completed == 2 / 5
+    cell = tab7.Cell.of(table)
+    assert cell.fct_s.to_list() == [1]
+    assert cell.completed == 1 / 4
 
 
 def test_tab7_reproduces_on_the_paper_s_numbers() -> None:

@@ -35,7 +35,7 @@ class Fig13(Experiment):
     id: str = "A-fig13"
     title: str = "long and short flows over a permutation"
     paper: str = "AMP, section 5.3"
-    seeds: int = 1
+    seeds: int = 5
     duration_s: float = DURATION_S
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "congestion control of the long flows"),

@@ -48,10 +48,9 @@ class Cell:
     fct_s: pl.Series
 
     @classmethod
-    def of(cls, flows: pl.DataFrame, end_s: float) -> "Cell":
-        """Return the cell of these flows; those established by `end_s` count."""
-        counted = flows.filter(pl.col("established_s") <= end_s)
-        return cls(flows.height, counted["fct_established_s"].drop_nulls())
+    def of(cls, flows: pl.DataFrame) -> "Cell":
+        """Return the cell of these flows."""
+        return cls(flows.height, flows.filter("counted")["fct_established_s"].drop_nulls())
 
     @property
     def fct(self) -> Sample:
@@ -93,7 +92,9 @@ class Tab7(Experiment):
         KEY_SCHEME,
         Column("k", "i32", "", "flows that start at once"),
         KEY_SEED,
-        Column("established_s", "f64", "s", "the first SYN-ACK arrived; null: none did"),
+        Column(
+            "counted", "bool", "", "the first SYN-ACK arrived until the last burst had its time"
+        ),
         Column("fct_established_s", "f64", "s", "completion time without the handshake"),
         Column("timeouts", "i64", "", "retransmission timeouts of the flow, of SYNs too"),
     )
@@ -129,7 +130,8 @@ class Tab7(Experiment):
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow."""
-        return result.flows.select("established_s", "fct_established_s", "timeouts")
+        counted = (pl.col("established_s") <= point.active_s).fill_null(False).alias("counted")
+        return result.flows.select(counted, "fct_established_s", "timeouts")
 
     def extent(self) -> str:
         """Say how many bursts are run."""
@@ -146,7 +148,7 @@ class Tab7(Experiment):
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the medians, and MPTCP's collapse with faithful transport and with the faults."""
         ledger = Ledger(self.id)
-        cells = self._cells(data)
+        cells = _cells(data)
         for scheme, medians in MEDIANS_MS.items():
             for k, paper in zip(KS, medians, strict=True):
                 cell = cells.get((scheme, k), _NOTHING)
@@ -162,16 +164,12 @@ class Tab7(Experiment):
             _collapse(ledger, cells, scheme)
         return ledger.claims
 
-    def _cells(self, data: pl.DataFrame) -> dict[tuple[str, int], Cell]:
-        parts = data.partition_by("scheme", "k", as_dict=True)
-        return {(str(s), int(k)): Cell.of(rows, self.duration_s) for (s, k), rows in parts.items()}
-
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw medians with quartiles, and the share of flows that finish."""
         title = f"{self.id}: {self.title}, 128 hosts, 100 Mbps"
         figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
         left, right = axes[0]
-        cells = self._cells(data)
+        cells = _cells(data)
         groups = [str(k) for k in self.ks]
         of = {s: [cells.get((s, k), _NOTHING) for k in self.ks] for s in SCHEMES}
         style.bars(left, groups, {s: [c.quantile_ms(0.5) for c in row] for s, row in of.items()})
@@ -187,6 +185,11 @@ class Tab7(Experiment):
             at.set_xlabel("flows that start at once")
         style.legend(figure, left, columns=5)
         return figure
+
+
+def _cells(data: pl.DataFrame) -> dict[tuple[str, int], Cell]:
+    parts = data.partition_by("scheme", "k", as_dict=True)
+    return {(str(s), int(k)): Cell.of(rows) for (s, k), rows in parts.items()}
 
 
 _NOTHING = Cell(0, pl.Series(dtype=pl.Float64))
