@@ -207,6 +207,15 @@ def test_a_receive_buffer_is_named(run: Run) -> None:
     check_sum(told)
 
 
+def test_a_window_of_a_subflow_is_named(run: Run) -> None:
+    """Two segments in flight at most, whatever the congestion window."""
+    settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10")
+    told = story(run(FABRIC + settings + 'subflow_window = "2800B"\n' + flow("14000B")))
+    assert not {Held.WINDOW, Held.BUFFER} & set(told.held)
+    assert told.held[Held.SUBFLOW_WINDOW] > 3 * (LONG + SHORT)
+    check_sum(told)
+
+
 def test_a_send_buffer_that_grows_is_named(run: Run) -> None:
     """On two paths, one slow: the fast subflow has room, and waits for the slow one's data."""
     text = """

@@ -18,6 +18,7 @@ class Held(Enum):
     WINDOW = "the congestion window"
     EARLIER = "earlier messages on the connection, whose data goes first"
     BUFFER = "the send or receive buffer"
+    SUBFLOW_WINDOW = "`subflow_window`, the most data in flight on a subflow"
     PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
 
@@ -40,8 +41,8 @@ def blocked(life: Life) -> dict[Held, int]:
     for e in [*events, Event(life.end, "end", {})]:
         if e.at > at:
             held = _held(states, (reached, acked), (begin, life.size), room)
-            if held in (Held.WINDOW, Held.SUPPRESSED) and life.opens["grows"]:
-                held = Held.BUFFER if _has_room(states, on_subflow, life.opens["mss"]) else held
+            if held in (Held.WINDOW, Held.SUPPRESSED):
+                held = _beside(held, _with_room(states, on_subflow, life.opens["mss"]), life.opens)
             if life.is_pulled:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
@@ -87,16 +88,30 @@ def near(position: int, to: int) -> int:
     return to - behind if behind < 1 << 31 else to + (1 << 32) - behind
 
 
-def _has_room(states: dict[int, Event], sent: dict[int, int], mss: int) -> bool:
-    """Return whether the window of a subflow has room, so that its data waits for a buffer."""
-    # A subflow's first byte is number 1.
-    return any(
-        state["established"]
-        and not state["suppressed"]
-        and not state["recovering"]
-        and sent[subflow] - 1 - state["acked"] <= (int(state["cwnd"]) - 1) * mss
+def _with_room(states: dict[int, Event], sent: dict[int, int], mss: int) -> list[int]:
+    """Return the bytes in flight on each subflow whose congestion window has room."""
+    flights = {
+        # A subflow's first byte is number 1.
+        subflow: sent[subflow] - 1 - state["acked"]
         for subflow, state in states.items()
-    )
+        if state["established"] and not state["suppressed"] and not state["recovering"]
+    }
+    return [
+        flight
+        for subflow, flight in flights.items()
+        if flight <= (int(states[subflow]["cwnd"]) - 1) * mss
+    ]
+
+
+def _beside(held: Held, flights: list[int], opens: Event) -> Held:
+    """Return what holds a connection that a congestion window seems to hold.
+
+    On subflows with these bytes in flight the congestion window has room.
+    """
+    most, mss = opens["subflow_window"], opens["mss"]
+    if flights and most is not None and all(flight + mss > most for flight in flights):
+        return Held.SUBFLOW_WINDOW
+    return Held.BUFFER if flights and opens["grows"] else held
 
 
 def _held(

@@ -42,6 +42,7 @@ fn opens(control: &'static str, stays_open: bool) -> What {
         stays_open,
         mss: 1448,
         buffer: None,
+        subflow_window: None,
         grows: false,
         pulled: false,
     }

@@ -53,6 +53,8 @@ pub enum What {
         mss: u16,
         /// Room for data not acknowledged, bytes; none: without limit.
         buffer: Option<u64>,
+        /// The most data in flight on each subflow, bytes; none: without limit.
+        subflow_window: Option<u64>,
         /// Does the send buffer grow with the windows of several subflows?
         grows: bool,
         /// Does the receiver ask for each packet after the first window, by a PULL?

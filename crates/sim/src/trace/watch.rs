@@ -321,6 +321,7 @@ impl<'p> Watch<'p> {
             stays_open,
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
+            subflow_window: Some(buffers.subflow_window).filter(|most| *most < u64::MAX),
             grows: buffers.send == SendBuffer::Auto && transport.config.subflows > 1,
             pulled: is_ndp,
         };
