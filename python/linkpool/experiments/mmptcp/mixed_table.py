@@ -10,6 +10,7 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, about, above, below
 from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.units import show_number
 
 Of = Callable[[Cell], "float | None"]
 """A quantity of a cell."""
@@ -28,7 +29,7 @@ def percent(value: float | None) -> str:
 
 def number(value: float | None, unit: str) -> str:
     """Write a number with its unit."""
-    return "no data" if value is None else f"{value:.3g} {unit}"
+    return "no data" if value is None else f"{show_number(value)} {unit}"
 
 
 @dataclass(frozen=True)
