@@ -241,6 +241,18 @@ def test_high_percentiles_of_coarse_data_stay() -> None:
         assert after == pytest.approx(before, rel=0.1), q
 
 
+def test_values_after_a_jump_are_not_averaged_with_those_before_it() -> None:
+    """Flows of 0.1 to 0.2 s, of which 2% wait 3 s more for the timeout of a SYN."""
+    fct = pl.col("fct_s").fill_null(0.5) * 0.1 + 0.1
+    late = pl.when(pl.int_range(pl.len()) % 50 < 1).then(3.0).otherwise(0.0)
+    data = flows(200_000).with_columns((fct + late).alias("fct_s"))
+    content, _ = condensed(data, lambda coarse: coarse["fct_s"].n_unique() < 50)
+    coarse = pl.read_parquet(content)
+    assert coarse["fct_s"].std() == pytest.approx(data["fct_s"].std(), rel=1e-3)
+    assert coarse.filter(pl.col("fct_s") > 3).height == 4_000
+    assert coarse.filter(pl.col("fct_s").is_between(0.2001, 3)).is_empty()
+
+
 def test_each_number_keeps_its_own_distribution() -> None:
     """A second number that has nothing to do with the first one."""
     other = pl.col("fct_s").fill_null(0.5).mul(7919).mod(1).alias("goodput_bps")

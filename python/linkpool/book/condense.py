@@ -24,6 +24,9 @@ DIGITS = (6, 5, 4)
 BINS = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16)
 """Bins of the rows that agree in all but their numbers, while the data is still too large."""
 
+JUMP = 1.25
+"""A number is binned apart from those below it if it is more than this times the next smaller."""
+
 COUNTS = 1_000
 """An integer column of more different values is a number that may be binned."""
 
@@ -87,7 +90,8 @@ def _binned(data: pl.DataFrame, numbers: Sequence[str], bins: int) -> pl.DataFra
     Each number has bins of its own: the means of one number over bins of another would say little
     of its distribution. A quarter of the bins have a row each: the largest values, on which a
     standard deviation hangs. Another quarter shares the rest of the largest tenth, in which high
-    percentiles are.
+    percentiles are. A bin ends where a number jumps: flows that wait for a timeout are not averaged
+    with those that do not.
     """
     exact = [name for name in data.columns if name not in numbers]
     missing = [pl.col(name).is_null().alias(f"no {name}") for name in numbers]
@@ -107,8 +111,15 @@ def _binned(data: pl.DataFrame, numbers: Sequence[str], bins: int) -> pl.DataFra
         .otherwise(2 * pl.len() + (from_top - tenth) // lower)
         .over(groups)
     )
-    means = [_mean(name, data.schema[name]).over([*groups, "bin"]) for name in numbers]
-    return rows.with_columns(place.alias("bin")).with_columns(means).select(data.columns)
+    jumps = [
+        (pl.col(name) > JUMP * pl.col(name).shift(1)).cum_sum().over(groups).alias(f"jumps {name}")
+        for name in numbers
+    ]
+    means = [
+        _mean(name, data.schema[name]).over([*groups, "bin", f"jumps {name}"]) for name in numbers
+    ]
+    placed = rows.with_columns(place.alias("bin"), *jumps)
+    return placed.with_columns(means).select(data.columns)
 
 
 def _mean(name: str, kind: pl.DataType) -> pl.Expr:
