@@ -127,6 +127,7 @@ impl Case {
         let unused = if buffered && self.subflows > 1 { f64::from(self.initial_window) } else { f64::INFINITY };
         let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(2.0));
         ledger.edge = self.buffers.receive;
+        ledger.subflow_window = self.buffers.subflow_window;
         ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;
         ledger.selective = self.recovery.has_sacks();
         ledger.probes = self.recovery == LossRecovery::Rack;
@@ -246,9 +247,10 @@ fn buffers() -> impl Strategy<Value = Buffers> {
     let size = || prop_oneof![2 => Just(u64::MAX), 1 => 1000u64..60_000];
     let send = prop_oneof![1 => Just(SendBuffer::Auto), 2 => size().prop_map(SendBuffer::Fixed)];
     let read_rate = prop_oneof![Just(None), (1u64..1000).prop_map(|n| Some(Rate::mbps(n)))];
-    (send, size(), read_rate).prop_map(|(send, receive, read_rate)| Buffers {
+    (send, size(), size(), read_rate).prop_map(|(send, receive, subflow_window, read_rate)| Buffers {
         send,
         receive,
+        subflow_window,
         read_rate,
         ..Buffers::default()
     })

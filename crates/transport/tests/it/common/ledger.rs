@@ -55,6 +55,8 @@ pub struct Ledger {
     pub any_order: bool,
     /// Where the receiver's window ends.
     pub edge: u64,
+    /// The most data in flight on each subflow.
+    pub subflow_window: u64,
     /// Bytes that a second subflow has sent, or a third.
     reinjected: u64,
     /// Tail loss probes may exceed windows?
@@ -81,6 +83,7 @@ impl Ledger {
             frto: false,
             any_order: false,
             edge: u64::MAX,
+            subflow_window: u64::MAX,
             reinjected: 0,
             probes: false,
             selective: false,
@@ -194,6 +197,7 @@ impl Ledger {
             (self.subflows[s].timeouts, self.subflows[s].timed_out) = (stats.timeouts, self.subflows[s].end);
         }
         assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
+        assert!(path.snd_nxt - path.snd_una <= self.subflow_window, "beyond the window of the subflow");
         // With SACKs, what is taken for lost or has arrived is not in flight, and what is out twice
         // is so twice.
         let outstanding = self.subflows[s].sent.range(path.snd_una..path.snd_nxt).count();
