@@ -41,6 +41,7 @@ class Fig10(Mixed):
     id: str = "M-fig10"
     title: str = "as many subflows as a flow has paths"
     paper: str = "MMPTCP, section 3.11, Figure 10"
+    seeds: int = 20
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
