@@ -42,7 +42,7 @@ def blocked(life: Life) -> dict[Held, int]:
         if e.at > at:
             held = _held(states, (reached, acked), (begin, life.size), room)
             if held in (Held.WINDOW, Held.SUPPRESSED):
-                held = _beside(held, _with_room(states, on_subflow, life.opens["mss"]), life.opens)
+                held = _instead(held, states, on_subflow, life.opens)
             if life.is_pulled:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
@@ -88,30 +88,26 @@ def near(position: int, to: int) -> int:
     return to - behind if behind < 1 << 31 else to + (1 << 32) - behind
 
 
-def _with_room(states: dict[int, Event], sent: dict[int, int], mss: int) -> list[int]:
-    """Return the bytes in flight on each subflow whose congestion window has room."""
-    flights = {
-        # A subflow's first byte is number 1.
-        subflow: sent[subflow] - 1 - state["acked"]
-        for subflow, state in states.items()
-        if state["established"] and not state["suppressed"] and not state["recovering"]
-    }
-    return [
-        flight
-        for subflow, flight in flights.items()
-        if flight <= (int(states[subflow]["cwnd"]) - 1) * mss
-    ]
+def _instead(held: Held, states: dict[int, Event], sent: dict[int, int], opens: Event) -> Held:
+    """Return what holds the sender where `held` is the congestion window.
 
-
-def _beside(held: Held, flights: list[int], opens: Event) -> Held:
-    """Return what holds a connection that a congestion window seems to hold.
-
-    On subflows with these bytes in flight the congestion window has room.
+    If a congestion window has room, it is `subflow_window` or a buffer that grows.
     """
     most, mss = opens["subflow_window"], opens["mss"]
-    if flights and most is not None and all(flight + mss > most for flight in flights):
+    if most is None and not opens["grows"]:
+        return held
+    with_room = [
+        flight
+        for subflow, state in states.items()
+        if state["established"]
+        and not state["suppressed"]
+        and not state["recovering"]
+        # A subflow's first byte is number 1.
+        and (flight := sent[subflow] - 1 - state["acked"]) <= (int(state["cwnd"]) - 1) * mss
+    ]
+    if with_room and most is not None and all(flight + mss > most for flight in with_room):
         return Held.SUBFLOW_WINDOW
-    return Held.BUFFER if flights and opens["grows"] else held
+    return Held.BUFFER if with_room and opens["grows"] else held
 
 
 def _held(
