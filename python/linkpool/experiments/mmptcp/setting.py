@@ -46,7 +46,7 @@ def scheme(name: str, keys: Mapping[str, Value] | None = None) -> Table:
 
 def transport(name: str, keys: Mapping[str, Value] | None = None) -> Table:
     """Return the same with the receive window that the authors' simulation has."""
-    return {**scheme(name, keys), "subflow_window": SUBFLOW_WINDOW}
+    return scheme(name, {"subflow_window": SUBFLOW_WINDOW, **(keys or {})})
 
 
 @dataclass(frozen=True)
