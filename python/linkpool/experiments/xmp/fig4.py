@@ -117,10 +117,13 @@ class Fig4(rates.Rates):
 
 
 def _stalls(ledger: Ledger, data: pl.DataFrame) -> None:
-    rows = data.filter(pl.col("time_s").is_between(*SHIFTED), pl.col("subflow") == 0)
-    parts = {beta: rows.filter(pl.col("beta") == beta) for beta in BETAS}
-    rate = {beta: _mean(part["goodput_bps"]) for beta, part in parts.items()}
-    share = {beta: _mean(part["cuts_together"]) for beta, part in parts.items()}
+    rate, share = (
+        {
+            beta: rates.mean(data.filter(pl.col("beta") == beta), SHIFTING, 0, SHIFTED, column)
+            for beta in BETAS
+        }
+        for column in ("goodput_bps", "cuts_together")
+    )
     ratio = rate[6] / rate[4] if rate[4] and rate[6] else 0.0
     ledger.add(
         "stalls",
@@ -139,11 +142,6 @@ def _stalls(ledger: Ledger, data: pl.DataFrame) -> None:
             "RTTs of a cut of each other flow; partly: more, and 50%",
         ),
     )
-
-
-def _mean(values: pl.Series) -> float | None:
-    found = values.mean()
-    return float(found) if isinstance(found, float) else None
 
 
 def _cuts_together(result: Result) -> pl.DataFrame:

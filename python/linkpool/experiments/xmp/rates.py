@@ -69,8 +69,17 @@ class Rates(Experiment):
         )
 
 
-def mean(rows: pl.DataFrame, label: str, subflow: int, span: tuple[float, float]) -> float | None:
-    """Return the mean rate of a subflow over the intervals that end in a span; None: none do."""
+def mean(
+    rows: pl.DataFrame,
+    label: str,
+    subflow: int,
+    span: tuple[float, float],
+    column: str = "goodput_bps",
+) -> float | None:
+    """Return a subflow's mean rate, or mean of another column, over the intervals of a span.
+
+    These are the intervals that end in the span; None: none has a value.
+    """
     start, end = span
     mine = rows.filter(
         pl.col("label") == label,
@@ -78,7 +87,7 @@ def mean(rows: pl.DataFrame, label: str, subflow: int, span: tuple[float, float]
         pl.col("time_s") > start + 1e-9,
         pl.col("time_s") <= end + 1e-9,
     )
-    found = mine["goodput_bps"].mean()
+    found = mine[column].mean()
     return float(found) if isinstance(found, float) else None
 
 
