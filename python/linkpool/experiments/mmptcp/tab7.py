@@ -92,9 +92,7 @@ class Tab7(Experiment):
         KEY_SCHEME,
         Column("k", "i32", "", "flows that start at once"),
         KEY_SEED,
-        Column(
-            "counted", "bool", "", "the first SYN-ACK arrived until the last burst had its time"
-        ),
+        Column("counted", "bool", "", "the first SYN-ACK arrived before the bursts were over"),
         Column("fct_established_s", "f64", "s", "completion time without the handshake"),
         Column("timeouts", "i64", "", "retransmission timeouts of the flow, of SYNs too"),
     )
@@ -130,7 +128,7 @@ class Tab7(Experiment):
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow."""
-        counted = (pl.col("established_s") <= point.active_s).fill_null(False).alias("counted")
+        counted = (pl.col("established_s") <= self.duration_s).fill_null(False).alias("counted")
         return result.flows.select(counted, "fct_established_s", "timeouts")
 
     def extent(self) -> str:
