@@ -253,6 +253,18 @@ def test_values_after_a_jump_are_not_averaged_with_those_before_it() -> None:
     assert coarse.filter(pl.col("fct_s").is_between(0.2001, 3)).is_empty()
 
 
+def test_numbers_get_three_digits_before_very_few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = flows(20_000)
+    fewest = [len(condense._parquet(form)) for form, how in condense._forms(data) if "16 at" in how]
+    assert fewest[0] > fewest[1]
+    monkeypatch.setattr(condense, "LIMIT", fewest[0] - 1)
+    content, form = condensed(data, lambda _: True)
+    assert "of 3 digits" in form
+    assert "16 at" not in form  # more bins than with four digits
+    values = pl.read_parquet(content)["fct_s"].drop_nulls()
+    assert values.equals(values.round_sig_figs(3))
+
+
 def test_each_number_keeps_its_own_distribution() -> None:
     """A second number that has nothing to do with the first one."""
     other = pl.col("fct_s").fill_null(0.5).mul(7919).mod(1).alias("goodput_bps")

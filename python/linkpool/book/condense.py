@@ -24,6 +24,9 @@ DIGITS = (6, 5, 4)
 BINS = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16)
 """Bins of the rows that agree in all but their numbers, while the data is still too large."""
 
+BINNED = (*((4, bins) for bins in BINS), *((3, bins) for bins in (*BINS, 12, 8)))
+"""Significant digits of means over bins, and the bins: fewer digits before very few bins."""
+
 JUMP = 1.25
 """A number is binned apart from those below it if it is more than this times the next smaller."""
 
@@ -70,13 +73,12 @@ def _forms(data: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str]]:
         return
     integers = [name for name, kind in data.schema.items() if kind.is_integer()]
     numbers = [*floats, *(name for name in integers if data[name].n_unique() > COUNTS)]
-    for bins in BINS:
-        binned = _binned(data, numbers, bins)
+    for digits, bins in BINNED:
         how = (
             "in each group of rows each number sorted by itself, "
-            f"and then means of neighbours, {bins} at most, of 4 digits"
+            f"and then means of neighbours, {bins} at most, of {digits} digits"
         )
-        yield _rounded(binned, DIGITS[-1]), how
+        yield _rounded(_binned(data, numbers, bins), digits), how
 
 
 def _rounded(data: pl.DataFrame, digits: int) -> pl.DataFrame:
