@@ -83,8 +83,9 @@ TIMEOUTS = {"mptcp": _TAIL, "mptcp-faults": _TAIL, "mmptcp": {4: 1, 1: 5}}
 def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
     rows = {**tab1.PAPER, **(changes or {})}
     return pl.concat(
-        labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, scheme=scheme)
-        for (rate, scheme), row in rows.items()
+        labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, long_percent=percent, scheme=scheme)
+        for rate, percent in tab1.LOADS.values()
+        for scheme, row in ((s, rows[rate, s]) for s in tab1.SCHEMES)
     )
 
 
@@ -190,7 +191,7 @@ def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("experiment", "data", "count"),
     [
-        (tab1.EXPERIMENT, table_1(), 44),
+        (tab1.EXPERIMENT, table_1(), 62),
         (tab2.EXPERIMENT, by_scheme(tab2.PAPER), 29),
         (tab3.EXPERIMENT, by_scheme(tab3.PAPER), 37),
     ],

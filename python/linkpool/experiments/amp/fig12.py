@@ -43,7 +43,7 @@ class Fig12(Experiment):
     id: str = "A-fig12"
     title: str = "jobs beside long flows in a fat-tree"
     paper: str = "AMP, section 5.3"
-    seeds: int = 1
+    seeds: int = 5
     long_flows: int = 1000
     readings: tuple[str, ...] = tuple(READINGS)
     columns: ClassVar[tuple[Column, ...]] = (

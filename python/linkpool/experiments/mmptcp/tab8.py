@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.authors import FAULTS
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import COLUMNS, NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed, percent
@@ -16,11 +17,15 @@ from linkpool.stats import describe
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, Verdict, about, by_factor, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.toml import Value
 
 ARRIVALS = 256.0
 ACCESS = "access"
 PHASE_2 = {"mmptcp-fc": "fully-coupled", "mmptcp-uc": "uncoupled", "mmptcp": "lia"}
 """By scheme: the algorithm of phase 2."""
+ENDS = ("", "-faults")
+"""Each scheme is run without faults, and, with this at the end of its name, with the authors'."""
+SCHEMES = tuple(scheme + end for end in ENDS for scheme in PHASE_2)
 PAPER = {
     "mmptcp-fc": Row(114, 127, 58.9, 18, 70.8, 0.014),
     "mmptcp-uc": Row(179, 270, 50, 18.5, 63.8, 0.104),
@@ -42,19 +47,19 @@ class Tab8(Mixed):
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every algorithm and seed."""
         return [
-            Mix("mmptcp", "mmptcp", ARRIVALS, self.duration_s, keys={"phase_2": phase_2}).point(
+            Mix("mmptcp", "mmptcp", ARRIVALS, self.duration_s, keys=_keys(scheme)).point(
                 {"scheme": scheme}, seed
             )
-            for scheme, phase_2 in PHASE_2.items()
+            for scheme in SCHEMES
             for seed in seeds
         ]
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return what all tables have, and each second of the links between hosts and racks."""
+        """Return what all tables have, and losses of each second between hosts and racks."""
         access = result.links.filter((pl.col("layer") == "host") | (pl.col("to_layer") == "host"))
         ports = result.counters.join(access.select("link"), on="link", how="semi").select(
             pl.lit(ACCESS).alias("kind"),
-            "utilisation",
+            pl.lit(None, pl.Float64).alias("utilisation"),
             (pl.col("packets") + pl.col("drops")).alias("offered"),
             "drops",
         )
@@ -62,20 +67,21 @@ class Tab8(Mixed):
         return rows.select(column.name for column in COLUMNS)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the table and the text's orders."""
+        """Judge the table and the text's orders, without faults and with them."""
         ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
-        cells = {scheme: found.get(scheme, NOTHING) for scheme in PHASE_2}
-        for scheme, cell in cells.items():
-            mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
-            ledger.add(
-                f"access-{scheme}",
-                "the mean loss at the links of hosts",
-                f"{ACCESS_LOSS[scheme]:g}%",
-                percent(_access_loss(cell)),
-                about(_access_loss(cell), ACCESS_LOSS[scheme]),
-            )
-        _orders(ledger, cells)
+        for end in ENDS:
+            cells = {scheme: found.get(scheme + end, NOTHING) for scheme in PHASE_2}
+            for scheme, cell in cells.items():
+                mixed_table.judge_row(ledger, scheme + end, cell, PAPER[scheme])
+                ledger.add(
+                    f"access-{scheme}{end}",
+                    "the mean loss at the links of hosts",
+                    f"{ACCESS_LOSS[scheme]:g}%",
+                    percent(_access_loss(cell)),
+                    about(_access_loss(cell), ACCESS_LOSS[scheme]),
+                )
+            _orders(ledger, cells, end)
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
@@ -83,8 +89,8 @@ class Tab8(Mixed):
         title = f"{self.id}: {self.title}, 512 hosts, 4:1"
         figure, axes = style.panels(1, 5, title, (3.0, 2.8), sharey=False)
         cells = mixed.cells(data, "scheme")
-        mixed_table.draw_bars(axes[0, :4], cells, tuple(PHASE_2))
-        for scheme in PHASE_2:
+        mixed_table.draw_bars(axes[0, :4], cells, SCHEMES)
+        for scheme in SCHEMES:
             short = cells.get(scheme, NOTHING).short
             times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
             mixed_table.draw_tail(axes[0, 4], times, scheme)
@@ -94,19 +100,27 @@ class Tab8(Mixed):
         return figure
 
 
+def _keys(scheme: str) -> dict[str, Value]:
+    """Return the settings of a scheme that it does not share with MMPTCP."""
+    keys: dict[str, Value] = {"phase_2": PHASE_2[scheme.removesuffix(ENDS[1])]}
+    if scheme.endswith(ENDS[1]):
+        keys["faults"] = list(FAULTS)
+    return keys
+
+
 def _access_loss(cell: Cell) -> float | None:
     ports = cell.rows.filter(pl.col("kind") == ACCESS, pl.col("offered") > 0)
     return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
 
 
-def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
+def _orders(ledger: Ledger, cells: Mapping[str, Cell], end: str) -> None:
     fct = {s: c.fct.mean for s, c in cells.items()}
     sd = {s: c.fct.sd for s, c in cells.items()}
     goodput = {s: c.goodput.mean for s, c in cells.items()}
     core = {s: c.utilisation for s, c in cells.items()}
     others = ("mmptcp-fc", "mmptcp")
     ledger.add(
-        "uc-worst",
+        f"uc-worst{end}",
         "uncoupled subflows give short flows the worst mean FCT, and the highest deviation",
         "179 ± 270 ms",
         f"{listed(fct, 'ms')}; deviations {listed(sd, 'ms')}",
@@ -116,7 +130,7 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         ),
     )
     ledger.add(
-        "uc-least",
+        f"uc-least{end}",
         "and the lowest goodput and utilisation",
         "50 Mbps, 63.8%",
         f"{listed(goodput, 'Mbps')}; {listed(core, '%')}",
@@ -129,14 +143,14 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     coupled, linked = loss["mmptcp-fc"], loss["mmptcp"]
     ratio = coupled / linked if coupled is not None and linked else None
     ledger.add(
-        "fc-loss",
+        f"fc-loss{end}",
         "the core loses twice as much with fully coupled subflows as with linked increases",
         "0.014 against 0.007%",
         listed(loss, "%"),
         by_factor(ratio, 2.0),
     )
     ledger.add(
-        "fc-core",
+        f"fc-core{end}",
         "and is used less",
         "70.8 against 74.9%",
         listed(core, "%"),
@@ -150,7 +164,7 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     worst = greatest(cells, tail, "mmptcp-uc", others)
     next_to_it = greatest(cells, tail, "mmptcp-fc", ("mmptcp",))
     ledger.add(
-        "tails",
+        f"tails{end}",
         "completion times are heavy-tailed with uncoupled subflows; fully coupled ones are "
         "slightly worse than linked increases at the tail",
         "Figure 8",
