@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +98,20 @@ def test_beside_prints_a_ratio_for_each_pair(
     for row in rows:
         ours = row["ours"]["hops"] / row["ours"]["user_s"]
         assert row["ratio"] == pytest.approx(ours / 1e6)
+
+
+@pytest.mark.core
+def test_pairs_before_a_failure_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A command that works once."""
+    said = '{"hops": 1e6, "user_s": 1, "goodput_over_line_rate": 0.9}'
+    once = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).mkdir(); print({said!r})"
+    other = shlex.join([sys.executable, "-c", once])
+    assert call(monkeypatch, "sparse-incast", "--pairs", "3", "--beside", other, "--json") == 2
+    printed = capsys.readouterr()
+    assert len(json.loads(printed.out)) == 1
+    assert "exit code 1" in printed.err
 
 
 def test_beside_wants_named_tasks(

@@ -106,23 +106,26 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _run_beside(names: list[str], command: str, count: int, as_json: bool) -> None:
-    found: dict[str, list[Pair]] = {name: [] for name in names}
+    found: dict[str, list[Pair]] = {}
+    failed = None
     try:
         for name in names:
             for pair in pairs(name, command, count):
-                found[name].append(pair)
+                found.setdefault(name, []).append(pair)
                 stderr().print(f"{name}, pair {len(found[name])} of {count}: {pair.ratio:.2f}")
     except BesideError as error:
-        fail(str(error))
+        failed = str(error)  # the pairs before it count all the same
     if as_json:
         rows = [
             {"task": name, "ratio": pair.ratio, "ours": vars(pair.ours), "other": vars(pair.other)}
-            for name in names
-            for pair in found[name]
+            for name, all_pairs in found.items()
+            for pair in all_pairs
         ]
         print(json.dumps(rows, indent=1))
-        return
-    stdout().print(_beside_table(found))
+    elif found:
+        stdout().print(_beside_table(found))
+    if failed is not None:
+        fail(failed)
 
 
 def _beside_table(found: dict[str, list[Pair]]) -> Table:
