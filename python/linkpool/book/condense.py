@@ -1,10 +1,11 @@
 """Make the data of an experiment small enough to be kept with the source.
 
 The number of rows stays. As long as the file is too large, numbers get coarser: fewer significant
-digits, and then bins. There each column of numbers is sorted by itself within its group of rows,
-and each value is the mean of its neighbours. So means over a group stay what they are, up to
-rounding, the largest values too, and a percentile moves within its bin; but two numbers of one row
-no longer belong together. Counts of few different values, such as timeouts, stay exact.
+digits, then bins, and at last bins whose means have fewer digits. In bins each column of numbers is
+sorted by itself within its group of rows, and each value is the mean of its neighbours. So means
+over a group stay what they are, up to rounding, the largest values too, and a percentile moves
+within its bin; but two numbers of one row no longer belong together. Counts of few different
+values, such as timeouts, stay exact.
 """
 
 import io

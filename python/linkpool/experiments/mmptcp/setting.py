@@ -38,6 +38,9 @@ _TRANSPORTS: dict[str, dict[str, Value]] = {
     "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
 }
 
+ENDS = ("", "-faults")
+"""The ends of a scheme's name: without faults, and with those of the authors' implementation."""
+
 
 def scheme(name: str, keys: Mapping[str, Value] | None = None) -> Table:
     """Return the transport of a scheme; `keys` replace or add to its settings."""

@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, SECOND
 from linkpool.experiments.mmptcp.mixed_table import number, percent
-from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
@@ -23,14 +23,12 @@ from linkpool.study.toml import Value, dumps
 TREE = Tree(1)
 STEP = 64
 """Half of the hosts: every flow leaves its pod. The paper does not name its stride."""
-ENDS = ("", "-faults")
-"""Both schemes are run without faults, and, with this at the end of the name, with the authors'."""
-SCHEMES = ("mptcp", "mmptcp", "mptcp-faults", "mmptcp-faults")
 PAPER = {
     "mptcp": {1: (67.2, 73.8), 2: (75.5, 82.0), 5: (81.7, 88.1), 20: (86.1, 92.6)},
     "mmptcp": {1: (66.9, 73.5), 2: (75.2, 81.6), 5: (81.7, 88.0), 20: (86.1, 92.6)},
 }
 """By scheme and seconds: goodput of long flows in Mbit/s, utilisation of the core in per cent."""
+SCHEMES = tuple(scheme + end for end in ENDS for scheme in PAPER)
 LOSS = {1: 0.002, 2: 0.003, 5: 0.003, 20: 0.003}
 """Per cent, with both schemes."""
 

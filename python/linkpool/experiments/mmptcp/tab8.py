@@ -8,23 +8,20 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.authors import FAULTS
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import COLUMNS, NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed, percent
+from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, Verdict, about, by_factor, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
-from linkpool.study.toml import Value
 
 ARRIVALS = 256.0
 ACCESS = "access"
 PHASE_2 = {"mmptcp-fc": "fully-coupled", "mmptcp-uc": "uncoupled", "mmptcp": "lia"}
 """By scheme: the algorithm of phase 2."""
-ENDS = ("", "-faults")
-"""Each scheme is run without faults, and, with this at the end of its name, with the authors'."""
 SCHEMES = tuple(scheme + end for end in ENDS for scheme in PHASE_2)
 PAPER = {
     "mmptcp-fc": Row(114, 127, 58.9, 18, 70.8, 0.014),
@@ -47,10 +44,11 @@ class Tab8(Mixed):
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every algorithm and seed."""
         return [
-            Mix("mmptcp", "mmptcp", ARRIVALS, self.duration_s, keys=_keys(scheme)).point(
-                {"scheme": scheme}, seed
-            )
-            for scheme in SCHEMES
+            Mix(
+                f"mmptcp{end}", f"mmptcp{end}", ARRIVALS, self.duration_s, keys={"phase_2": phase_2}
+            ).point({"scheme": scheme + end}, seed)
+            for end in ENDS
+            for scheme, phase_2 in PHASE_2.items()
             for seed in seeds
         ]
 
@@ -98,14 +96,6 @@ class Tab8(Mixed):
         axes[0, 4].set_xlabel("whose FCT is at least (ms)")
         style.legend(figure, axes[0, 0])
         return figure
-
-
-def _keys(scheme: str) -> dict[str, Value]:
-    """Return the settings of a scheme that it does not share with MMPTCP."""
-    keys: dict[str, Value] = {"phase_2": PHASE_2[scheme.removesuffix(ENDS[1])]}
-    if scheme.endswith(ENDS[1]):
-        keys["faults"] = list(FAULTS)
-    return keys
 
 
 def _access_loss(cell: Cell) -> float | None:

@@ -12,6 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed_table
 from linkpool.experiments.mmptcp.mixed import SHORT, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import number
+from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, alike, grade, no_data
@@ -19,7 +20,7 @@ from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value
 
-SCHEMES = {"mmptcp": "", "mmptcp-faults": "-faults"}
+SCHEMES = {f"mmptcp{end}": end for end in ENDS}
 """The schemes, and the ends of their claims' names."""
 NOTHING = pl.Series("fct_established_s", dtype=pl.Float64)
 THRESHOLDS_KB = (100, 200, 400, 600, 800, 1024)
