@@ -28,11 +28,10 @@ pub struct Link {
     packets: u64,
     busy_until: Time,
     bytes: u64,
-    /// The lower bits of the number of the first packet that had not departed at the last
-    /// [`Link::settle`].
+    /// The lower bits of the number of the first packet that is not known to have departed.
     departed: u32,
-    /// So many packets may join before the queue must be looked at: before it may be longer than
-    /// ever, as long as a threshold in packets, or longer than the ring.
+    /// If fewer packets are present, one more may join before the queue must be looked at: it is shorter
+    /// than ever, than any threshold in packets, and than the ring.
     room: u32,
     /// The most packets that were queued at once, the packet in service included.
     max_present: u32,
@@ -112,7 +111,7 @@ impl Link {
         self.departed = departed;
     }
 
-    /// Packets that had not departed at the last [`Link::settle`]: at least the queued packets.
+    /// Packets that are not known to have departed: at least the queued packets; after [`Link::settle`] these.
     #[inline]
     pub(crate) fn present(&self) -> u32 {
         self.next().wrapping_sub(self.departed)
@@ -134,56 +133,41 @@ impl Link {
     /// any threshold that acts.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Time> {
-        if self.room == 0 {
-            if self.busy_until <= now && self.max_present > 0 {
-                self.departed = self.next(); // all have left, so one packet more is no record
-                self.room = self.most(kind);
-            } else {
-                self.look(kind, now);
-            }
+        self.settle_idle(now);
+        if (self.present() < self.room) & self.is_short(kind, now) {
+            return Some(self.accept(kind, now, packet));
         }
-        let backlog = self.busy_until.max(now) - now;
-        (self.room > 0 && backlog < kind.acts_from_backlog).then(|| {
-            self.room -= 1;
-            self.accept(kind, now, packet)
-        })
+        self.look(kind, now).then(|| self.accept(kind, now, packet))
     }
 
-    /// There may be no room for one packet more: finds out for how many there is room. Settles the
-    /// queue only if it may be longer than ever, and then notes its length with one packet more if no
-    /// threshold may act on that packet.
+    /// Settles the queue if all packets have left by `now`.
+    #[inline(always)]
+    fn settle_idle(&mut self, now: Time) {
+        // No branch, since no processor can predict it.
+        self.departed = select_unpredictable(self.busy_until <= now, self.next(), self.departed);
+    }
+
+    /// Is the time until all packets have left shorter than any threshold that acts?
+    #[inline(always)]
+    fn is_short(&self, kind: &LinkKind, now: Time) -> bool {
+        self.busy_until.max(now) - now < kind.acts_from_backlog
+    }
+
+    /// Makes room for one packet more, and returns true, unless a threshold may act on it. Settles the queue
+    /// only if it may be longer than ever, and then notes its length with that packet.
     #[inline(never)]
-    fn look(&mut self, kind: &LinkKind, now: Time) {
+    fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
+        if !self.is_short(kind, now) {
+            return false;
+        }
         if self.present() >= self.max_present {
             self.settle(now);
-            if self.passes(kind, now) {
-                self.max_present = self.max_present.max(self.present() + 1);
-            }
         }
-        if self.present() as usize == self.queue.len() && self.passes(kind, now) {
-            return self.look_in_larger_ring(kind, now);
+        if self.present() >= kind.acts_from {
+            return false;
         }
-        self.room = self.most(kind).saturating_sub(self.present());
-    }
-
-    /// The same where the ring is full. Out of line, so that the usual way needs few registers.
-    #[inline(never)]
-    fn look_in_larger_ring(&mut self, kind: &LinkKind, now: Time) {
-        self.make_room(now);
-        self.room = self.most(kind).saturating_sub(self.present());
-    }
-
-    /// The most packets that may be present before the queue must be looked at.
-    #[inline(always)]
-    fn most(&self, kind: &LinkKind) -> u32 {
-        self.max_present.min(kind.acts_from).min(self.queue.len() as u32)
-    }
-
-    /// Is the queue at `now` shorter than any threshold that acts?
-    #[inline(always)]
-    fn passes(&self, kind: &LinkKind, now: Time) -> bool {
-        let backlog = self.busy_until.max(now) - now;
-        self.present() < kind.acts_from && backlog < kind.acts_from_backlog
+        self.make_room(kind, now);
+        true
     }
 
     /// Queues, marks or drops `packet` at `now`, as the thresholds say.
@@ -211,11 +195,7 @@ impl Link {
             }
             Some(Admission::Queue) => {}
         }
-        self.max_present = self.max_present.max(self.present() + 1);
-        self.room = 0;
-        if self.present() as usize == self.queue.len() {
-            self.make_room(now);
-        }
+        self.make_room(kind, now);
         Fate::Queued(self.accept(kind, now, packet))
     }
 
@@ -243,13 +223,21 @@ impl Link {
         (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
     }
 
-    /// The ring is full, unless more has departed than is known.
-    #[cold]
-    fn make_room(&mut self, now: Time) {
-        self.settle(now);
-        if self.queue.len() > self.present() as usize {
-            return;
+    /// One packet more will join the queue.
+    fn make_room(&mut self, kind: &LinkKind, now: Time) {
+        self.max_present = self.max_present.max(self.present() + 1);
+        if self.present() as usize == self.queue.len() {
+            self.settle(now);
+            if self.present() as usize == self.queue.len() {
+                self.grow();
+            }
         }
+        self.room = self.max_present.min(kind.acts_from).min(self.queue.len() as u32);
+    }
+
+    /// Makes the full ring larger.
+    #[cold]
+    fn grow(&mut self) {
         let mut larger = vec![Queued::default(); (self.queue.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
         for number in (0..self.present()).map(|i| self.departed.wrapping_add(i)) {
@@ -269,7 +257,7 @@ impl Link {
     pub(crate) fn prefetch_end(&self) {
         prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
-        let first = select_unpredictable(self.room == 0, self.departed, self.next());
+        let first = select_unpredictable(self.present() >= self.max_present, self.departed, self.next());
         prefetch_place(&self.queue, self.place(first));
     }
 
