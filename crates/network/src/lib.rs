@@ -39,7 +39,7 @@ pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::Trailer;
 pub use packet::{Envelope, Flags, Packet};
 pub use parallel::{Ended, run_partitions};
-pub use partition::partition;
+pub use partition::{Partitions, partition};
 pub use policy::{Policies, QueueLevels, QueuePolicy};
 pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_limit::QueueLimit;

@@ -3,8 +3,11 @@
 use crate::fabric::{LinkId, NodeId};
 use crate::link::Link;
 use crate::packet::Packet;
+use crate::partition::Partitions;
+use crate::routing::Routes;
 use linkpool_engine::{TimingWheel, Windows};
 use linkpool_units::Time;
+use std::sync::Arc;
 
 /// A packet on its way, with the link that it is on and the node to which the link leads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +31,17 @@ pub(crate) struct OnTheWay {
     wheel: TimingWheel<Incoming, HERE>,
     /// By partition: those that it gets at the end of the window.
     handed: Box<[Vec<Incoming>]>,
+    onward: Onward,
     windows: Windows,
+}
+
+/// Finds the partition that runs a switch for a packet, if the switch is split by output.
+#[derive(Debug)]
+pub(crate) struct Onward {
+    pub(crate) partitions: Arc<Partitions>,
+    pub(crate) routes: Arc<Routes>,
+    /// This partition.
+    pub(crate) me: u8,
 }
 
 /// The number of lists of packets that come to this partition.
@@ -44,10 +57,14 @@ pub(crate) fn list_elsewhere(partition: u8) -> u16 {
     HERE as u16 + u16::from(partition)
 }
 
+/// In place of a list: the packet's next link tells its list.
+pub(crate) const BY_NEXT_LINK: u16 = u16::MAX;
+
 impl OnTheWay {
-    /// No packets, in a network of so many partitions.
-    pub(crate) fn new(windows: Windows, partitions: usize) -> OnTheWay {
-        OnTheWay { wheel: TimingWheel::new(), handed: vec![Vec::new(); partitions].into(), windows }
+    /// No packets.
+    pub(crate) fn new(windows: Windows, onward: Onward) -> OnTheWay {
+        let handed = vec![Vec::new(); onward.partitions.count()].into();
+        OnTheWay { wheel: TimingWheel::new(), handed, onward, windows }
     }
 
     /// Adds `packet` on `link`, which has the number `id`; it arrives at the time `arrival`.
@@ -56,17 +73,22 @@ impl OnTheWay {
         let list = usize::from(link.list);
         let place = match list {
             0..HERE => self.wheel.push(self.windows.of(arrival), list),
-            _ => self.place_elsewhere(list - HERE),
+            _ => self.place_elsewhere(link, arrival, packet),
         };
         place.packet = *packet;
         place.packet.arrival = arrival;
         (place.node, place.link) = (link.to, id);
     }
 
-    /// A place for a packet that comes to another partition.
+    /// A place for a packet on a link to another partition, or to a switch that is split by output.
     #[inline(never)]
-    fn place_elsewhere(&mut self, partition: usize) -> &mut Incoming {
-        let handed = &mut self.handed[partition];
+    fn place_elsewhere(&mut self, link: &Link, arrival: Time, packet: &Packet) -> &mut Incoming {
+        let list = if link.list == BY_NEXT_LINK { self.onward.list(link.to, packet) } else { link.list };
+        let list = usize::from(list);
+        if list < HERE {
+            return self.wheel.push(self.windows.of(arrival), list);
+        }
+        let handed = &mut self.handed[list - HERE];
         handed.push(Incoming::default());
         let last = handed.len() - 1;
         &mut handed[last]
@@ -108,14 +130,59 @@ impl OnTheWay {
     }
 }
 
+impl Onward {
+    /// The list that `packet` joins, which comes to `switch`.
+    fn list(&self, switch: NodeId, packet: &Packet) -> u16 {
+        match self.partitions.receiver(&self.routes, switch, packet) {
+            one if one == self.me => list_here(true),
+            other => list_elsewhere(other),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::Fabric;
+    use crate::packet::Envelope;
+    use crate::partition::partition;
+    use crate::policy::QueuePolicy;
+    use crate::queue_limit::QueueLimit;
+    use crate::topology::fat_tree;
+    use linkpool_units::{HostId, Rate};
+
+    /// 16 hosts, of which partition 0 runs the first eight.
+    fn tree() -> Fabric {
+        fat_tree(4, 2, Rate::gbps(10), Time::from_us(1))
+    }
+
+    fn onward(fabric: &Fabric) -> Onward {
+        let routes = Arc::new(Routes::new(fabric, 1));
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
+        let partitions = partition(fabric, 2).splitting(fabric, policy, &routes.clone().into());
+        Onward { partitions: Arc::new(partitions), routes, me: 0 }
+    }
+
+    /// Of the packets that come to a core switch, those for hosts of this partition stay.
+    #[test]
+    fn a_packet_to_a_split_switch_is_where_it_goes_on() {
+        let fabric = tree();
+        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&fabric));
+        let core = fabric.node("c0").expect("a fat-tree has a core");
+        let link = Link::new(0, core, BY_NEXT_LINK);
+        for (us, host) in (1..).zip([2, 7, 8, 15]) {
+            let packet = Packet { envelope: Envelope::new(HostId::new(host), 1500, 1438), ..Packet::default() };
+            on_the_way.add(LinkId::new(3), &link, Time::from_us(us), &packet);
+        }
+        let destinations = |incoming: &Incoming| incoming.packet.dst().index();
+        assert_eq!(on_the_way.hand_over(1).map(|incoming| destinations(&incoming)).collect::<Vec<_>>(), [8, 15]);
+        assert_eq!(on_the_way.iter().map(destinations).collect::<Vec<_>>(), [2, 7]);
+    }
 
     /// Windows of 1 us: a packet for a host, one for a switch, and one for partition 1.
     #[test]
     fn packets_are_taken_where_they_arrive() {
-        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), 2);
+        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&tree()));
         let ways = [(7, list_here(false)), (5, list_here(true)), (6, list_elsewhere(1))];
         for (number, (us, list)) in (0..).zip(ways) {
             let link = Link::new(0, NodeId::new(40 + number), list);

@@ -1,14 +1,110 @@
-//! Divides the nodes of a fabric among partitions.
+//! Divides a fabric among partitions.
 
-use crate::fabric::{Fabric, NodeId};
+use crate::change::Timetable;
+use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::packet::Packet;
+use crate::policy::Policies;
+use crate::routing::Routes;
+use crate::spreading::Spreading;
+use linkpool_units::HostId;
 
-/// Splits `fabric` into `n` partitions, one per thread. Returns the partition of each node.
+/// The partitions of a fabric, one per thread.
+///
+/// A partition runs some nodes. A switch may be *split by output*: each partition runs it for the packets
+/// that go on to a node of the partition. So a packet that comes to a core switch from one pod is from then
+/// on in the partition of the pod to which it goes, and crosses at most once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Partitions {
+    /// By node: the partition that runs it, or [`SPLIT`].
+    nodes: Vec<u8>,
+    /// By link: the partition that queues packets for it.
+    senders: Vec<u8>,
+}
+
+/// Stands for all partitions.
+const SPLIT: u8 = u8::MAX;
+
+impl Partitions {
+    /// One partition runs the whole `fabric`.
+    pub fn whole(fabric: &Fabric) -> Partitions {
+        Partitions::of_nodes(fabric, vec![0; fabric.nodes()])
+    }
+
+    /// By node of `fabric`: the partition that runs it.
+    pub fn of_nodes(fabric: &Fabric, nodes: Vec<u8>) -> Partitions {
+        let senders = fabric.links().iter().map(|link| nodes[link.from.index()]).collect();
+        Partitions { nodes, senders }
+    }
+
+    /// With switches split by output that have neighbours in several partitions. Only switches are split
+    /// whose packets do not depend on each other: they choose links by hash, by routes that do not change,
+    /// and have FIFO queues that do not change.
+    #[must_use]
+    pub fn splitting(mut self, fabric: &Fabric, policies: impl Into<Policies>, timetable: &Timetable) -> Partitions {
+        let [(_, routes)] = timetable.routes.as_slice() else { return self };
+        if routes.spreading() != Spreading::Flows {
+            return self;
+        }
+        let policies = policies.into();
+        // The packet goes on to a node that one partition runs. In a tree the switches at the top are the
+        // last ones, and most of all are between partitions.
+        for switch in NodeId::first(fabric.nodes()).skip(fabric.hosts()).rev() {
+            let is_plain = |link: LinkId| {
+                let rate = fabric.links()[link.index()].rate;
+                timetable.course(link, rate).is_plain()
+            };
+            let neighbours =
+                || fabric.links_from(switch).map(|link| self.nodes[fabric.links()[link.index()].to.index()]);
+            let first = neighbours().next();
+            let splits = neighbours().any(|one| Some(one) != first) && neighbours().all(|one| one != SPLIT);
+            if splits && policies.of(fabric.layer(switch)).is_plain() && fabric.links_from(switch).all(is_plain) {
+                for link in fabric.links_from(switch) {
+                    self.senders[link.index()] = self.nodes[fabric.links()[link.index()].to.index()];
+                }
+                self.nodes[switch.index()] = SPLIT;
+            }
+        }
+        self
+    }
+
+    /// The number of partitions; where there are more partitions than nodes, the last have none.
+    pub(crate) fn count(&self) -> usize {
+        self.nodes.iter().filter(|partition| **partition != SPLIT).max().map_or(0, |last| usize::from(*last) + 1)
+    }
+
+    /// Does `partition` run `node`, for some packets at least?
+    pub fn runs(&self, partition: u8, node: NodeId) -> bool {
+        [partition, SPLIT].contains(&self.nodes[node.index()])
+    }
+
+    /// The partition that runs `host`.
+    pub fn of_host(&self, host: HostId) -> u8 {
+        self.nodes[host.index()]
+    }
+
+    /// The partition that queues packets for `link`.
+    pub fn sender(&self, link: LinkId) -> u8 {
+        self.senders[link.index()]
+    }
+
+    /// The partition that runs `node`; none if it is split.
+    pub(crate) fn of(&self, node: NodeId) -> Option<u8> {
+        Some(self.nodes[node.index()]).filter(|partition| *partition != SPLIT)
+    }
+
+    /// The partition that runs `node` for `packet`, which goes on by `routes` if the node is split.
+    pub fn receiver(&self, routes: &Routes, node: NodeId, packet: &Packet) -> u8 {
+        self.of(node).unwrap_or_else(|| self.sender(routes.next_link(node, &mut { *packet })))
+    }
+}
+
+/// Divides `fabric` among `n` partitions.
 ///
 /// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod.
 /// Then each switch joins the partition of most of its neighbours, from the edge upwards; at a tie,
 /// as at the core of a tree, the partition with the fewest links so far. So few links cross
 /// partitions, and the work is spread evenly.
-pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
+pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
     const NONE: u8 = u8::MAX;
     let hosts = fabric.hosts();
     let mut part = vec![NONE; fabric.nodes()];
@@ -42,27 +138,97 @@ pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
         }
         waiting = still;
     }
-    part
+    Partitions::of_nodes(fabric, part)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Envelope;
+    use crate::policy::QueuePolicy;
+    use crate::queue_limit::QueueLimit;
     use crate::topology::fat_tree;
     use linkpool_units::{Rate, Time};
+    use std::sync::Arc;
+
+    fn tree() -> Fabric {
+        fat_tree(8, 4, Rate::gbps(10), Time::from_us(1))
+    }
+
+    fn is_core(fabric: &Fabric, node: NodeId) -> bool {
+        fabric.name(node).starts_with('c')
+    }
 
     #[test]
     fn pods_stay_together_and_cores_are_shared_out() {
-        let fabric = fat_tree(8, 4, Rate::gbps(10), Time::from_us(1));
+        let fabric = tree();
         for n in [2, 4] {
             let part = partition(&fabric, n);
             for l in fabric.links() {
-                let core = fabric.name(l.from).starts_with('c') || fabric.name(l.to).starts_with('c');
-                assert!(core || part[l.from.index()] == part[l.to.index()]);
+                let core = is_core(&fabric, l.from) || is_core(&fabric, l.to);
+                assert!(core || part.of(l.from) == part.of(l.to));
             }
             for p in 0..n {
-                assert_eq!(part.iter().filter(|x| **x == p).count(), fabric.nodes() / n as usize);
+                let own = NodeId::first(fabric.nodes()).filter(|node| part.of(*node) == Some(p));
+                assert_eq!(own.count(), fabric.nodes() / n as usize);
             }
         }
+    }
+
+    fn plain(fabric: &Fabric) -> (QueuePolicy, Timetable) {
+        (QueuePolicy::drop_tail(QueueLimit::Packets(9)), Timetable::from(Arc::new(Routes::new(fabric, 1))))
+    }
+
+    /// Core switches are split, and no others. Then a packet changes its partition where it comes to the
+    /// core, if its destination is in another one, and nowhere else.
+    #[test]
+    fn packets_cross_at_most_once_where_cores_are_split() {
+        let fabric = tree();
+        let (policy, timetable) = plain(&fabric);
+        let (routes, hosts) = (&timetable.routes[0].1, fabric.hosts());
+        for n in [2, 4] {
+            let part = partition(&fabric, n).splitting(&fabric, policy, &timetable);
+            assert!(NodeId::first(fabric.nodes()).all(|node| part.of(node).is_none() == is_core(&fabric, node)));
+            let mut crossed = 0;
+            for (from, to) in (0..hosts).map(|host| (HostId::new(host), HostId::new((host * 37 + 5) % hosts))) {
+                let envelope = Envelope::new(to, 1500, 1438);
+                let mut packet = Packet { envelope, entropy: from.index() as u32 * 77, ..Packet::default() };
+                let (mut node, mut crossings) = (NodeId::from(from), 0);
+                while node != NodeId::from(to) {
+                    let link = routes.next_link(node, &mut packet);
+                    node = fabric.links()[link.index()].to;
+                    crossings += u32::from(part.sender(link) != part.receiver(routes, node, &packet));
+                }
+                assert_eq!(crossings, u32::from(part.of_host(from) != part.of_host(to)));
+                crossed += crossings;
+            }
+            assert!(crossed > 0);
+        }
+    }
+
+    #[test]
+    fn nothing_is_split_whose_packets_depend_on_each_other() {
+        use crate::change::LinkChange;
+        use crate::routing::Routing;
+        use std::collections::HashSet;
+        let fabric = tree();
+        let (policy, plain) = plain(&fabric);
+        let whole = partition(&fabric, 2);
+        let split = |policy: QueuePolicy, timetable: &Timetable| {
+            let part = whole.clone().splitting(&fabric, policy, timetable);
+            NodeId::first(fabric.nodes()).filter(|node| part.of(*node).is_none()).count()
+        };
+        assert_eq!(split(policy, &plain), 16);
+        let spraying = Routing { spreading: Spreading::Packets, ..Routing::default() };
+        let sprayed = Arc::new(Routes::with(&fabric, 1, &spraying, &HashSet::new()));
+        assert_eq!(split(policy, &Timetable::from(sprayed)), 0);
+        let mut later = plain.clone();
+        later.routes.push((Time::from_us(1), later.routes[0].1.clone()));
+        assert_eq!(split(policy, &later), 0);
+        let of_core = LinkId::first(fabric.links().len()).find(|l| is_core(&fabric, fabric.links()[l.index()].from));
+        let mut fails = plain.clone();
+        fails.links.insert(of_core.unwrap(), vec![(Time::from_us(1), LinkChange::Up(false))]);
+        assert_eq!(split(policy, &fails), 15);
+        assert_eq!(split(policy.marking_at_dequeue(), &plain), 0);
     }
 }

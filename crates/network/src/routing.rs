@@ -145,6 +145,11 @@ impl Routes {
         Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
     }
 
+    /// How switches choose among links of equal cost.
+    pub(crate) fn spreading(&self) -> Spreading {
+        self.spreading
+    }
+
     /// The state that switches need to spread packets by these routes.
     pub(crate) fn chooser(&self, fabric: &Fabric) -> Chooser {
         Chooser::new(self.spreading, fabric, self.seed)

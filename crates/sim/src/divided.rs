@@ -8,10 +8,11 @@ use crate::results::sample::Sample;
 use crate::results::sink::Sink;
 use crate::run::{RunError, simulate};
 use linkpool_engine::Windows;
-use linkpool_network::{Fabric, Network, partition};
+use linkpool_network::{Fabric, Network, Partitions, Routes, partition};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The packet-hops of a run, and how they are divided.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +25,7 @@ pub struct Divided {
     pub divisions: Vec<Division>,
 }
 
-/// A division of the fabric into partitions, as [`partition`] makes it.
+/// A division of the fabric into partitions, as [`crate::simulate`] makes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Division {
     /// Hops by partition: a hop is the work of the partition to which it leads.
@@ -45,14 +46,18 @@ pub fn divided(scenario: &Scenario, counts: &[u8]) -> Result<Divided, RunError> 
     plan.capture = Some(CapturePlan::of_all(&plan.fabric));
     let timetable = plan.timetable();
     let lookahead = {
-        let whole = vec![0; plan.fabric.nodes()];
+        let whole = Arc::new(Partitions::whole(&plan.fabric));
         let smallest = plan.smallest_packet();
         Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &whole, 0).lookahead()
     };
     let mut counting = Counting {
         fabric: &plan.fabric,
         cut: Windows::new(lookahead),
-        parts: counts.iter().map(|n| partition(&plan.fabric, *n)).collect(),
+        routes: timetable.routes_at(Time::ZERO),
+        parts: counts
+            .iter()
+            .map(|n| partition(&plan.fabric, *n).splitting(&plan.fabric, plan.policies, &timetable))
+            .collect(),
         open: BTreeMap::new(),
         counts,
         found: Divided {
@@ -73,8 +78,10 @@ pub fn divided(scenario: &Scenario, counts: &[u8]) -> Result<Divided, RunError> 
 struct Counting<'p> {
     fabric: &'p Fabric,
     cut: Windows,
-    /// By division and node: its partition.
-    parts: Vec<Vec<u8>>,
+    /// By which packets go on from switches that are split. Where routes change, no switch is.
+    routes: &'p Routes,
+    /// By division.
+    parts: Vec<Partitions>,
     /// The numbers of partitions.
     counts: &'p [u8],
     /// By window to which packets may still be added: hops by division and partition.
@@ -109,7 +116,7 @@ impl Sink for Counting<'_> {
         let window = self.open.entry(self.cut.of(arrival)).or_insert_with(empty);
         self.found.hops += 1;
         for ((parts, hops), division) in self.parts.iter().zip(window).zip(&mut self.found.divisions) {
-            let [from, to] = [link.from, link.to].map(|node| parts[node.index()]);
+            let (from, to) = (parts.sender(passed.link), parts.receiver(self.routes, link.to, &passed.packet));
             hops[to as usize] += 1;
             division.crossings += u64::from(from != to);
         }

@@ -2,7 +2,7 @@
 
 use crate::capture::order::Order;
 use crate::capture::{Capture, CaptureError};
-use crate::host::component::Component;
+use crate::host::component::{Component, Mine};
 use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
@@ -28,6 +28,7 @@ use linkpool_units::Time;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Windows between two reports of progress; they take a fraction of a millisecond.
@@ -128,20 +129,21 @@ pub fn simulate(
 ) -> Result<Outcome, RunError> {
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
-    let partitions = partition(&plan.fabric, threads);
+    let partitions = Arc::new(partition(&plan.fabric, threads).splitting(&plan.fabric, plan.policies, timetable));
     let buffers = Buffer::of_partitions(threads);
     let mut order = Order::new(plan);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
         .map(|me| {
-            let mine = |node: NodeId| partitions[node.index()] == me;
             let smallest = plan.smallest_packet();
             let mut network =
                 Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, me);
             order.iter().for_each(|order| order.tap(&mut network));
             let components = components(plan, routes);
             let recorded = buffers[me as usize].clone();
+            let mine = Mine::new(&plan.fabric, &partitions, me);
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
-            NodeId::first(plan.fabric.nodes()).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
+            let nodes = NodeId::first(plan.fabric.nodes()).filter(|node| partitions.runs(me, *node));
+            nodes.for_each(|node| network.wake(node, &hosts));
             (network, hosts)
         })
         .collect();
@@ -207,10 +209,10 @@ pub fn simulate(
         outcome.delivered += hosts.delivered;
     }
     let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(simulated)).collect();
-    for (id, spec) in plan.fabric.links().iter().enumerate() {
-        let sender = partitions[spec.from.index()] as usize;
-        let (stats, sent_bytes) = runs[sender].0.link_outcome(LinkId::new(id), simulated);
-        let on_the_way = on_the_way.iter().map(|counts| counts[id]).sum();
+    for id in LinkId::first(plan.fabric.links().len()) {
+        let sender = usize::from(partitions.sender(id));
+        let (stats, sent_bytes) = runs[sender].0.link_outcome(id, simulated);
+        let on_the_way = on_the_way.iter().map(|counts| counts[id.index()]).sum();
         outcome.links.push(LinkOutcome { stats, sent_bytes, measured_bytes: 0, on_the_way });
     }
     for (link, bytes) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {

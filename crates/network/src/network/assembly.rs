@@ -6,13 +6,15 @@ use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{Link, LinkKind, RareEvents};
-use crate::on_the_way::{OnTheWay, list_elsewhere, list_here};
+use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, list_elsewhere, list_here};
+use crate::partition::Partitions;
 use crate::policy::Policies;
 use crate::ports::Ports;
 use crate::thresholds::Thresholds;
 use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::{Rate, Time};
+use std::sync::Arc;
 
 impl Network {
     /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in
@@ -24,7 +26,7 @@ impl Network {
         timetable: impl Into<Timetable>,
         smallest: u16,
     ) -> Network {
-        Network::partition(fabric, policies, timetable, smallest, &vec![0; fabric.nodes()], 0)
+        Network::partition(fabric, policies, timetable, smallest, &Arc::new(Partitions::whole(fabric)), 0)
     }
 
     /// The partition number `me` of the network: it runs the nodes that `partitions` gives to it.
@@ -33,7 +35,7 @@ impl Network {
         policies: impl Into<Policies>,
         timetable: impl Into<Timetable>,
         smallest: u16,
-        partitions: &[u8],
+        partitions: &Arc<Partitions>,
         me: u8,
     ) -> Network {
         let (policies, mut timetable) = (policies.into(), timetable.into());
@@ -46,7 +48,7 @@ impl Network {
             let course = timetable.course(id, spec.rate);
             let mut policy = policies.of(fabric.layer(spec.from));
             policy.thresholds = course.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
-            let sends = partitions[spec.from.index()] == me;
+            let sends = partitions.sender(id) == me;
             let is_plain = policy.is_plain() && course.is_plain();
             let kind = if is_plain {
                 kinds.number(course.rate, spec.delay, policy.thresholds)
@@ -56,9 +58,12 @@ impl Network {
             if sends && !is_plain {
                 ports.add(id, spec, policy, &course, timetable.seed);
             }
-            let receiver = partitions[spec.to.index()];
             let to_switch = spec.to.index() >= fabric.hosts();
-            let list = if sends && receiver != me { list_elsewhere(receiver) } else { list_here(to_switch) };
+            let list = match partitions.of(spec.to) {
+                None => BY_NEXT_LINK,
+                Some(receiver) if sends && receiver != me => list_elsewhere(receiver),
+                Some(_) => list_here(to_switch),
+            };
             links.push(Link::new(kind, spec.to, list));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
@@ -66,7 +71,7 @@ impl Network {
         timetable.routes.reverse();
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
-        let partition_count = partitions.iter().max().map_or(0, |last| usize::from(*last) + 1);
+        let onward = Onward { partitions: partitions.clone(), routes: routes.clone(), me };
         let chooser = routes.chooser(fabric);
         let egress = Egress {
             node: NodeId::default(),
@@ -76,7 +81,7 @@ impl Network {
             calendar: Calendar::new(fabric.nodes() + ports.len()),
             ports,
             routes,
-            on_the_way: OnTheWay::new(windows, partition_count),
+            on_the_way: OnTheWay::new(windows, onward),
             trailers: Trailers::default(),
             windows,
         };
@@ -87,7 +92,7 @@ impl Network {
             timer_windows: vec![u64::MAX; fabric.nodes()],
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
-            partitions: partitions[..fabric.hosts()].into(),
+            partitions: partitions.clone(),
             hops: 0,
             ending: false,
             woken: Vec::new(),

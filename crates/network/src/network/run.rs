@@ -8,11 +8,12 @@ use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkStats};
 use crate::on_the_way::Incoming;
 use crate::packet::{Flags, Packet};
+use crate::partition::Partitions;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::witness::Witness;
 use linkpool_engine::prefetch_place;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
 /// So many packets are routed, then queued, or given to hosts. So what one needs is in the cache when
@@ -36,8 +37,8 @@ pub struct Network {
     pub(super) timer_windows: Vec<u64>,
     pub(super) hosts: NodeId,
     pub(super) lookahead: Time,
-    /// By host: the partition that runs it.
-    pub(super) partitions: Box<[u8]>,
+    /// The partitions that run the nodes.
+    pub(super) partitions: Arc<Partitions>,
     pub(super) hops: u64,
     /// True in the last window of the run: later timers need not be scheduled.
     pub(super) ending: bool,
@@ -64,7 +65,7 @@ impl Network {
 
     /// The partition that runs `host`.
     pub(crate) fn partition_of(&self, host: NodeId) -> usize {
-        self.partitions[host.index()] as usize
+        self.partitions.of_host(HostId::from(host)).into()
     }
 
     /// Packets that have crossed a link, counted once per link.

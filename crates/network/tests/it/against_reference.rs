@@ -5,7 +5,7 @@ use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::topology::{self, Generator};
-use linkpool_network::{Cable, Fabric, Flags, LinkChange, LinkStats, NodeId, QueueLimit, partition};
+use linkpool_network::{Cable, Fabric, Flags, LinkChange, LinkStats, NodeId, Partitions, QueueLimit, partition};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -157,7 +157,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// Any split over threads, as the library splits and at random.
+    /// Any partitions among threads, as the library divides and at random, with switches split by output and
+    /// without.
     #[test]
     fn any_number_of_threads_gives_the_same(
         scene in prop_oneof![
@@ -168,8 +169,11 @@ proptest! {
         random in prop::collection::vec(0u8..3, 64),
     ) {
         let alone = scene.run(1000);
-        prop_assert_eq!(&scene.run_in_parts(&partition(&scene.fabric, n), n), &alone);
-        let parts: Vec<u8> = (0..scene.fabric.nodes()).map(|node| random[node % 64]).collect();
-        prop_assert_eq!(&scene.run_in_parts(&parts, 3), &alone);
+        let at_random = (0..scene.fabric.nodes()).map(|node| random[node % 64]).collect();
+        let at_random = Partitions::of_nodes(&scene.fabric, at_random);
+        for (parts, n) in [(partition(&scene.fabric, n), n), (at_random, 3)] {
+            prop_assert_eq!(&scene.run_in_parts(scene.splitting(&parts), n), &alone);
+            prop_assert_eq!(&scene.run_in_parts(parts, n), &alone);
+        }
     }
 }

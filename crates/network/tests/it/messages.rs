@@ -2,7 +2,7 @@
 
 use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Egress, Handler, Network, NodeId, Packet, QueueLimit, QueuePolicy, Routes, Timetable, run_partitions,
+    Egress, Handler, Network, NodeId, Packet, Partitions, QueueLimit, QueuePolicy, Routes, Timetable, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -60,9 +60,10 @@ fn messages_take_the_lookahead_to_any_host_of_any_partition() {
         .collect();
     for partitions in [[0, 0, 0, 0, 0], [0, 0, 1, 1, 0], [1, 0, 1, 0, 1], [2, 1, 0, 1, 2]] {
         let count = partitions.iter().max().unwrap() + 1;
+        let nodes = Arc::new(Partitions::of_nodes(&fabric, partitions.into()));
         let mut runs: Vec<(Network, Ring)> = (0..count)
             .map(|me| {
-                let network = Network::partition(&fabric, policy, timetable.clone(), 64, &partitions, me);
+                let network = Network::partition(&fabric, policy, timetable.clone(), 64, &nodes, me);
                 let lookahead = network.lookahead();
                 assert_eq!(lookahead, hop);
                 // Partition 0 begins, wherever the first host is.

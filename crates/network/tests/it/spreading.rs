@@ -119,7 +119,7 @@ proptest! {
         let scene = Scene { seed, ..scene(fabric, spreading, sends) };
         let alone = scene.run(1000);
         for n in 2..=4 {
-            prop_assert_eq!(&scene.run_in_parts(&partition(&scene.fabric, n), n), &alone);
+            prop_assert_eq!(&scene.run_in_parts(partition(&scene.fabric, n), n), &alone);
         }
     }
 }

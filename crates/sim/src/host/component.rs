@@ -10,7 +10,7 @@ use crate::results::passing::Passing;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Recorded};
 use linkpool_engine::Timers;
-use linkpool_network::{Egress, HostId, Network, NodeId};
+use linkpool_network::{Egress, Fabric, HostId, LinkId, Network, NodeId, Partitions};
 use linkpool_units::Time;
 use std::sync::MutexGuard;
 
@@ -57,8 +57,7 @@ pub(crate) struct Context {
     pub(crate) lookahead: Time,
     /// By host; the hosts of other partitions stay empty.
     pub(crate) hosts: Vec<Host>,
-    /// By node: does this partition run it?
-    mine: Vec<bool>,
+    mine: Mine,
     pub(super) timers: Timers,
     /// By host.
     pub(super) inboxes: Vec<Inbox>,
@@ -70,12 +69,31 @@ pub(crate) struct Context {
     recorded: Buffer,
 }
 
+/// The nodes and the links of a partition.
+#[derive(Debug)]
+pub(crate) struct Mine {
+    /// By node: does the partition run it?
+    nodes: Vec<bool>,
+    /// By link: does the partition queue packets for it?
+    links: Vec<bool>,
+}
+
+impl Mine {
+    /// Those of partition `me`.
+    pub(crate) fn new(fabric: &Fabric, partitions: &Partitions, me: u8) -> Mine {
+        Mine {
+            nodes: NodeId::first(fabric.nodes()).map(|node| partitions.runs(me, node)).collect(),
+            links: LinkId::first(fabric.links().len()).map(|link| partitions.sender(link) == me).collect(),
+        }
+    }
+}
+
 impl Context {
-    pub(crate) fn new(hosts: Vec<Host>, mine: Vec<bool>, lookahead: Time, recorded: Buffer) -> Context {
+    pub(crate) fn new(hosts: Vec<Host>, mine: Mine, lookahead: Time, recorded: Buffer) -> Context {
         Context {
             now: Time::ZERO,
             lookahead,
-            timers: Timers::new(mine.len()),
+            timers: Timers::new(mine.nodes.len()),
             inboxes: hosts.iter().map(|_| Inbox::default()).collect(),
             hosts,
             mine,
@@ -85,9 +103,14 @@ impl Context {
         }
     }
 
-    /// Does this partition run `node`?
+    /// Does this partition run `node`? Of a switch that is split by output, each does.
     pub(crate) fn is_mine(&self, node: NodeId) -> bool {
-        self.mine[node.index()]
+        self.mine.nodes[node.index()]
+    }
+
+    /// Does this partition queue packets for `link`?
+    pub(crate) fn queues_for(&self, link: LinkId) -> bool {
+        self.mine.links[link.index()]
     }
 
     /// The hosts that this partition runs.

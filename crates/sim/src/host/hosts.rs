@@ -1,6 +1,6 @@
 //! All hosts of a partition: packets, timers and messages find their endpoints and components here.
 
-use crate::host::component::{Component, Context};
+use crate::host::component::{Component, Context, Mine};
 use crate::host::connection::{Connection, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
 use crate::host::family::{Receiver, Sender};
@@ -50,13 +50,12 @@ impl<'p> Hosts<'p> {
         routes: &'p Routes,
         recorded: Buffer,
         lookahead: Time,
-        mine: impl Fn(NodeId) -> bool,
+        mine: Mine,
         components: Vec<Box<dyn Component + Send + 'p>>,
     ) -> Hosts<'p> {
         let rate = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate.0).sum();
         let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)), plan.most_connections);
         let hosts = (0..plan.fabric.hosts()).map(host).collect();
-        let mine = NodeId::first(plan.fabric.nodes()).map(mine).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
         let mut components = components;
         components.iter_mut().for_each(|component| component.on_start(&mut context));

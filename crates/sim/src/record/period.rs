@@ -31,10 +31,9 @@ impl<'p> Period<'p> {
         Period { plan, sent: vec![Sent { by_warm_up, by_cut_off: None }; plan.fabric.links().len()] }
     }
 
-    /// The links of the nodes of this partition.
+    /// The links for which this partition queues packets.
     fn my_links(&self, context: &Context) -> impl Iterator<Item = LinkId> {
-        let nodes = NodeId::first(self.plan.fabric.nodes());
-        nodes.filter(|node| context.is_mine(*node)).flat_map(|node| self.plan.fabric.links_from(node))
+        LinkId::first(self.plan.fabric.links().len()).filter(|link| context.queues_for(*link))
     }
 }
 

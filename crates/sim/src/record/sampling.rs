@@ -168,7 +168,7 @@ impl Component for Sampling<'_> {
         if let Some(queue) = &self.queue {
             for link in &self.links {
                 let node = self.sender_of(*link);
-                if context.is_mine(node) {
+                if context.queues_for(*link) {
                     context.set_timer(node, queue.from, timer::SAMPLE_QUEUE | u64::from(*link));
                 }
             }
@@ -176,7 +176,7 @@ impl Component for Sampling<'_> {
         if let Some(counters) = &self.counters {
             for link in counters.links() {
                 let node = self.sender_of(link);
-                if context.is_mine(node) {
+                if context.queues_for(link) {
                     context.set_timer(node, counters.first(), timer::SAMPLE_COUNTERS | u64::from(link));
                 }
             }
@@ -231,9 +231,8 @@ impl Component for Sampling<'_> {
                 self.rate(sending, now, &mut samples);
             }
         }
-        let from = |link: LinkId| self.plan.fabric.links()[link.index()].from;
         if let Some(counters) = self.counters.as_mut().filter(|counters| counters.lasts(now)) {
-            for link in counters.links().into_iter().filter(|link| context.is_mine(from(*link))) {
+            for link in counters.links().into_iter().filter(|link| context.queues_for(*link)) {
                 samples.extend(counters.count(link, now, network.link_outcome(link, now)));
             }
         }

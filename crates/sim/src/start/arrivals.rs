@@ -67,9 +67,11 @@ impl Component for Arrivals<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::component::Mine;
     use crate::host::slots::Host;
     use crate::results::sink::Buffer;
     use linkpool_engine::stream;
+    use linkpool_network::Partitions;
     use linkpool_units::Rate;
 
     /// The numbers of flows that are given out at the start and at these times, of `count` flows that
@@ -82,7 +84,7 @@ mod tests {
         );
         let plan = Plan::new(&crate::scenario(&text));
         let host = |h| Host::new(stream(1, "host", h), Rate(1), 10);
-        let mine = vec![true; plan.fabric.nodes()];
+        let mine = Mine::new(&plan.fabric, &Partitions::whole(&plan.fabric), 0);
         let mut context = Context::new((0..2).map(host).collect(), mine, Time::from_us(3), Buffer::default());
         let mut arrivals = Arrivals::new(&plan);
         let mut at = |now| {

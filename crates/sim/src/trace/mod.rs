@@ -10,15 +10,17 @@ mod watched;
 
 pub use row::{End, Row, Sight, State, What};
 
+use crate::host::component::Mine;
 use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, Plan};
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, failure, take};
 use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, components};
-use linkpool_network::{Ended, LinkId, Network, run_partitions};
+use linkpool_network::{Ended, LinkId, Network, Partitions, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use rows::Rows;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
@@ -68,14 +70,15 @@ pub(crate) fn follow(
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes))).map_err(RunError::Paths)?;
-    let partitions = vec![0; plan.fabric.nodes()];
+    let whole = Arc::new(Partitions::whole(&plan.fabric));
     let buffers = Buffer::of_partitions(1);
     let smallest = plan.smallest_packet();
-    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, 0);
+    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &whole, 0);
     network.watch(plan.fabric.hosts());
     let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();
     let lookahead = network.lookahead();
-    let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, |_| true, components(&plan, routes));
+    let mine = Mine::new(&plan.fabric, &whole, 0);
+    let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, mine, components(&plan, routes));
     let over = AtomicBool::new(false);
     let rows = Mutex::new(Rows::default());
     let taken = || rows.lock().expect("nothing panics while it holds rows");

@@ -1,7 +1,7 @@
 //! The count of hops by partition agrees with runs on threads, and with the counters of links.
 
 use crate::common::{run, scenario};
-use linkpool_network::partition;
+use linkpool_network::{LinkId, partition};
 use linkpool_sim::{Plan, divided, simulate};
 
 const SCENARIO: &str = "duration = \"2ms\"\nseed = 5\n\
@@ -13,22 +13,31 @@ const SCENARIO: &str = "duration = \"2ms\"\nseed = 5\n\
 fn hops_by_partition_are_those_of_links() {
     let run = run(SCENARIO);
     let links: Vec<_> = run.plan.fabric.links().iter().zip(&run.outcome.links).collect();
-    let counts = [1, 2, 4, 7];
+    let (counts, timetable) = ([1, 2, 4, 7], run.plan.timetable());
     let found = divided(&scenario(SCENARIO), &counts).unwrap();
     assert_eq!(found.hops, run.outcome.hops);
     assert!(found.hops > 10_000 && found.windows > 500, "{found:?}");
     for (division, n) in found.divisions.iter().zip(counts) {
         // What a link has accepted and does not hold any more has arrived.
-        let part = partition(&run.plan.fabric, n);
-        let (mut hops, mut crossings) = (vec![0; n as usize], 0);
-        for (link, outcome) in &links {
+        let parts = partition(&run.plan.fabric, n).splitting(&run.plan.fabric, run.plan.policies, &timetable);
+        let (mut hops, mut crossings, mut into_split) = (vec![0; n as usize], 0, 0);
+        for (id, (link, outcome)) in links.iter().enumerate() {
             let arrived = outcome.stats.packets - u64::from(outcome.on_the_way);
-            let [from, to] = [link.from, link.to].map(|node| part[node.index()]);
-            hops[to as usize] += arrived;
-            crossings += if from == to { 0 } else { arrived };
+            let receivers: Vec<u8> = (0..n).filter(|partition| parts.runs(*partition, link.to)).collect();
+            match receivers[..] {
+                [to] => {
+                    hops[to as usize] += arrived;
+                    crossings += if parts.sender(LinkId::new(id)) == to { 0 } else { arrived };
+                }
+                _ => into_split += arrived,
+            }
         }
-        assert_eq!((&division.hops, division.crossings), (&hops, crossings), "{n} partitions");
-        let most = hops.iter().max().copied().unwrap();
+        // Of the packets that come to split switches, links do not tell in which partition.
+        assert_eq!(division.hops.iter().sum::<u64>(), found.hops);
+        assert!(division.hops.iter().zip(&hops).all(|(all, known)| all >= known), "{n} partitions");
+        assert!((crossings..=crossings + into_split).contains(&division.crossings), "{n} partitions");
+        assert_eq!(into_split > 0, n > 1, "{n} partitions share switches");
+        let most = division.hops.iter().max().copied().unwrap();
         assert!((most..=found.hops).contains(&division.busiest), "{n} partitions: {}", division.busiest);
     }
     assert_eq!((found.divisions[0].crossings, found.divisions[0].busiest), (0, found.hops));

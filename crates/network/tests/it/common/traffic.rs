@@ -3,7 +3,7 @@
 use super::Rules;
 use linkpool_network::{
     Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkChange, LinkId, LinkStats, Network, NodeId, Packet,
-    Routes, Routing, Timetable, run_partitions,
+    Partitions, Routes, Routing, Timetable, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -312,19 +312,24 @@ impl Scene {
         Results { links: links.collect(), arrivals: traffic.arrivals, trailers: network.trailers() }
     }
 
+    /// `parts`, with switches split by output.
+    pub fn splitting(&self, parts: &Partitions) -> Partitions {
+        parts.clone().splitting(&self.fabric, self.rules.policy(), &self.timetable())
+    }
+
     /// Runs it in parts, each on a thread.
-    pub fn run_in_parts(&self, parts: &[u8], n: u8) -> Results {
-        let timetable = self.timetable();
+    pub fn run_in_parts(&self, parts: Partitions, n: u8) -> Results {
+        let (timetable, parts) = (self.timetable(), Arc::new(parts));
         let mut runs: Vec<(Network, Traffic)> = (0..n)
             .map(|me| {
                 let mut network =
-                    Network::partition(&self.fabric, self.rules.policy(), timetable.clone(), 64, parts, me);
+                    Network::partition(&self.fabric, self.rules.policy(), timetable.clone(), 64, &parts, me);
                 let mut traffic = Traffic::new(&self.fabric, &self.sends);
-                for (node, part) in parts.iter().enumerate() {
-                    if *part == me {
-                        network.wake(NodeId::new(node), &traffic);
+                for node in NodeId::first(self.fabric.nodes()) {
+                    if parts.runs(me, node) {
+                        network.wake(node, &traffic);
                     } else {
-                        traffic.todo[node].clear();
+                        traffic.todo[node.index()].clear();
                     }
                 }
                 (network, traffic)
@@ -336,15 +341,14 @@ impl Scene {
         let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
         for (me, (_, traffic)) in runs.iter_mut().enumerate() {
             for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
-                assert!(parts[host] as usize == me || arrivals.is_empty());
+                assert!(usize::from(parts.of_host(HostId::new(host))) == me || arrivals.is_empty());
                 results.arrivals[host].append(arrivals);
             }
         }
         let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
-        for (id, l) in self.fabric.links().iter().enumerate() {
-            let sender = parts[l.from.index()] as usize;
-            let (stats, sent) = runs[sender].0.link_outcome(LinkId::new(id), self.end);
-            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id]).sum()));
+        for id in LinkId::first(self.fabric.links().len()) {
+            let (stats, sent) = runs[usize::from(parts.sender(id))].0.link_outcome(id, self.end);
+            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id.index()]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
         results
