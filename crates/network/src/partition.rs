@@ -2,7 +2,7 @@
 
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::policy::Policies;
 use crate::routing::Routes;
 use crate::spreading::Spreading;
@@ -19,6 +19,9 @@ pub struct Partitions {
     nodes: Vec<u8>,
     /// By link: the partition that queues packets for it.
     senders: Vec<u8>,
+    /// By host, if switches are split: the partition that runs all of them for packets to the host whose path
+    /// is not pinned, or [`SPLIT`] if that depends on the switch or on the packet.
+    onward: Vec<u8>,
 }
 
 /// Stands for all partitions.
@@ -33,7 +36,7 @@ impl Partitions {
     /// By node of `fabric`: the partition that runs it.
     pub fn of_nodes(fabric: &Fabric, nodes: Vec<u8>) -> Partitions {
         let senders = fabric.links().iter().map(|link| nodes[link.from.index()]).collect();
-        Partitions { nodes, senders }
+        Partitions { nodes, senders, onward: Vec::new() }
     }
 
     /// With switches split by output that have neighbours in several partitions. Only switches are split
@@ -64,7 +67,24 @@ impl Partitions {
                 self.nodes[switch.index()] = SPLIT;
             }
         }
+        self.onward = self.onwards(fabric, routes);
         self
+    }
+
+    /// Of [`Partitions::onward`].
+    fn onwards(&self, fabric: &Fabric, routes: &Routes) -> Vec<u8> {
+        let split: Vec<NodeId> = NodeId::first(fabric.nodes()).filter(|node| self.of(*node).is_none()).collect();
+        let mut neighbours = split.iter().flat_map(|switch| fabric.links_from(*switch));
+        if neighbours.any(|link| fabric.links()[link.index()].to.index() < fabric.hosts()) {
+            // Its hosts share a column, and may be in several partitions.
+            return vec![SPLIT; fabric.hosts()];
+        }
+        routes.by_column(|host| {
+            let links = split.iter().flat_map(|switch| routes.links_towards(*switch, host));
+            let mut partitions = links.map(|link| self.sender(link));
+            let first = partitions.next().unwrap_or(SPLIT);
+            if partitions.all(|one| one == first) { first } else { SPLIT }
+        })
     }
 
     /// The number of partitions; where there are more partitions than nodes, the last have none.
@@ -93,8 +113,22 @@ impl Partitions {
     }
 
     /// The partition that runs `node` for `packet`, which goes on by `routes` if the node is split.
+    #[inline]
     pub fn receiver(&self, routes: &Routes, node: NodeId, packet: &Packet) -> u8 {
-        self.of(node).unwrap_or_else(|| self.sender(routes.next_link(node, &mut { *packet })))
+        match self.of(node) {
+            Some(one) => one,
+            None if packet.flags.has(Flags::PINNED) => self.onward(routes, node, *packet),
+            None => match self.onward[packet.dst().index()] {
+                SPLIT => self.onward(routes, node, *packet),
+                one => one,
+            },
+        }
+    }
+
+    /// The partition that queues `packet` for the link by which it goes on from `node`.
+    #[inline(never)]
+    fn onward(&self, routes: &Routes, node: NodeId, mut packet: Packet) -> u8 {
+        self.sender(routes.next_link(node, &mut packet))
     }
 }
 
@@ -197,7 +231,12 @@ mod tests {
                 while node != NodeId::from(to) {
                     let link = routes.next_link(node, &mut packet);
                     node = fabric.links()[link.index()].to;
-                    crossings += u32::from(part.sender(link) != part.receiver(routes, node, &packet));
+                    let receiver = part.receiver(routes, node, &packet);
+                    crossings += u32::from(part.sender(link) != receiver);
+                    if is_core(&fabric, node) {
+                        assert_eq!(part.sender(routes.next_link(node, &mut { packet })), receiver);
+                        assert_eq!(part.onward[to.index()], receiver, "found without a route");
+                    }
                 }
                 assert_eq!(crossings, u32::from(part.of_host(from) != part.of_host(to)));
                 crossed += crossings;

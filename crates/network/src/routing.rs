@@ -145,6 +145,20 @@ impl Routes {
         Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
     }
 
+    /// By host: what `find` finds for the first host of its column. Hosts of one column have the same ways but
+    /// for the last link.
+    pub(crate) fn by_column<T: Copy>(&self, mut find: impl FnMut(HostId) -> T) -> Vec<T> {
+        let mut found: Vec<Option<T>> = Vec::new();
+        let hosts = self.columns.iter().enumerate();
+        hosts
+            .map(|(host, column)| {
+                let column = *column as usize;
+                found.resize(found.len().max(column + 1), None);
+                *found[column].get_or_insert_with(|| find(HostId::new(host)))
+            })
+            .collect()
+    }
+
     /// How switches choose among links of equal cost.
     pub(crate) fn spreading(&self) -> Spreading {
         self.spreading
