@@ -1,10 +1,7 @@
 //! Prefetching: with the calls of compiled hooks (`transport::control`), the only unsafe code of
 //! the workspace.
 
-/// Asks the processor to bring the cache lines of `place` into its second cache; means nothing but time.
-///
-/// Into the second and not the first: of large fabrics, a hop then takes a tenth to a third less time
-/// (`docs/reports/2026-11-24-speed.md`).
+/// Asks the processor to bring the cache lines of `place` closer; means nothing but time.
 ///
 /// A packet-hop touches the link that it leaves, the link that it takes and a place in the ring of
 /// each, all at random in a large fabric. A window knows long before which these are: waiting for
@@ -33,10 +30,10 @@ pub fn prefetch_place<T>(places: &[T], number: usize) {
 fn prefetch_at<T>(place: *const T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..lines {
-        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = place.cast::<i8>().wrapping_add(line * 64);
         // SAFETY: a prefetch reads nothing and faults at no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(address) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (place, lines);
