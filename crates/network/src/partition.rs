@@ -21,7 +21,7 @@ pub struct Partitions {
     senders: Vec<u8>,
     /// By host, if switches are split: the partition that runs all of them for packets to the host whose path
     /// is not pinned, or [`SPLIT`] if that depends on the switch or on the packet.
-    onward: Vec<u8>,
+    destined: Vec<u8>,
 }
 
 /// Stands for all partitions.
@@ -36,7 +36,7 @@ impl Partitions {
     /// By node of `fabric`: the partition that runs it.
     pub fn of_nodes(fabric: &Fabric, nodes: Vec<u8>) -> Partitions {
         let senders = fabric.links().iter().map(|link| nodes[link.from.index()]).collect();
-        Partitions { nodes, senders, onward: Vec::new() }
+        Partitions { nodes, senders, destined: Vec::new() }
     }
 
     /// With switches split by output that have neighbours in several partitions. Only switches are split
@@ -67,12 +67,12 @@ impl Partitions {
                 self.nodes[switch.index()] = SPLIT;
             }
         }
-        self.onward = self.onwards(fabric, routes);
+        self.destined = self.by_destination(fabric, routes);
         self
     }
 
-    /// Of [`Partitions::onward`].
-    fn onwards(&self, fabric: &Fabric, routes: &Routes) -> Vec<u8> {
+    /// Finds [`Partitions::destined`].
+    fn by_destination(&self, fabric: &Fabric, routes: &Routes) -> Vec<u8> {
         let split: Vec<NodeId> = NodeId::first(fabric.nodes()).filter(|node| self.of(*node).is_none()).collect();
         let mut neighbours = split.iter().flat_map(|switch| fabric.links_from(*switch));
         if neighbours.any(|link| fabric.links()[link.index()].to.index() < fabric.hosts()) {
@@ -118,7 +118,7 @@ impl Partitions {
         match self.of(node) {
             Some(one) => one,
             None if packet.flags.has(Flags::PINNED) => self.onward(routes, node, *packet),
-            None => match self.onward[packet.dst().index()] {
+            None => match self.destined[packet.dst().index()] {
                 SPLIT => self.onward(routes, node, *packet),
                 one => one,
             },
@@ -235,7 +235,7 @@ mod tests {
                     crossings += u32::from(part.sender(link) != receiver);
                     if is_core(&fabric, node) {
                         assert_eq!(part.sender(routes.next_link(node, &mut { packet })), receiver);
-                        assert_eq!(part.onward[to.index()], receiver, "found without a route");
+                        assert_eq!(part.destined[to.index()], receiver, "found without a route");
                     }
                 }
                 assert_eq!(crossings, u32::from(part.of_host(from) != part.of_host(to)));
