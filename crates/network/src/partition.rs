@@ -12,7 +12,7 @@ use linkpool_units::HostId;
 ///
 /// A partition runs some nodes. A switch may be *split by output*: each partition runs it for the packets
 /// that go on to a node of the partition. So a packet that comes to a core switch from one pod is from then
-/// on in the partition of the pod to which it goes, and crosses at most once.
+/// on in the partition of the pod to which it goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Partitions {
     /// By node: the partition that runs it, or [`SPLIT`].
@@ -52,18 +52,14 @@ impl Partitions {
         // The packet goes on to a node that one partition runs. In a tree the switches at the top are the
         // last ones, and most of all are between partitions.
         for switch in NodeId::first(fabric.nodes()).skip(fabric.hosts()).rev() {
-            let is_plain = |link: LinkId| {
-                let rate = fabric.links()[link.index()].rate;
-                timetable.course(link, rate).is_plain()
-            };
-            let neighbours =
-                || fabric.links_from(switch).map(|link| self.nodes[fabric.links()[link.index()].to.index()]);
+            let links = || fabric.links_from(switch).map(|link| (link, &fabric.links()[link.index()]));
+            let neighbours = || links().map(|(_, spec)| self.nodes[spec.to.index()]);
             let first = neighbours().next();
             let splits = neighbours().any(|one| Some(one) != first) && neighbours().all(|one| one != SPLIT);
-            if splits && policies.of(fabric.layer(switch)).is_plain() && fabric.links_from(switch).all(is_plain) {
-                for link in fabric.links_from(switch) {
-                    self.senders[link.index()] = self.nodes[fabric.links()[link.index()].to.index()];
-                }
+            let is_plain = policies.of(fabric.layer(switch)).is_plain()
+                && links().all(|(link, spec)| timetable.course(link, spec.rate).is_plain());
+            if splits && is_plain {
+                links().for_each(|(link, spec)| self.senders[link.index()] = self.nodes[spec.to.index()]);
                 self.nodes[switch.index()] = SPLIT;
             }
         }

@@ -56,7 +56,7 @@ impl<'p> Order<'p> {
 
     /// Gives the packets that are in order, when all that arrive before `before` have been added.
     pub(crate) fn release(&mut self, before: Time, mut give: impl FnMut(Passed)) {
-        // Packets of a link pass a port one after another, and have been added in this order.
+        // Packets of a link pass a port one after another, no two of them at one time.
         self.pending.sort_by_key(|passed| (passed.at, passed.link, passed.view.map(|view| view.inbound)));
         let safe = before.saturating_sub(self.longest_delay);
         let ready = self.pending.partition_point(|passed| passed.at < safe);

@@ -129,3 +129,12 @@ fn collectives() {
                     [[workload.collective]]\ntransport = \"t\"\nalgorithm = \"all-to-all\"\nranks = 8\nsize = \"100KB\"\nstart = \"1ms\"\nlabel = \"all\"";
     same_bytes("kind = \"ecmp\"", FIFO, DCTCP, workload, "");
 }
+
+/// With several threads core switches are split by output: packets on a link to the core come to several
+/// partitions, and the links of a core switch belong to several.
+#[test]
+fn records_of_links_to_and_from_the_core() {
+    let more = "[measure]\nwarm_up = \"500us\"\ncut_off = \"5ms\"\n[record.counters]\nevery = \"300us\"\n\
+                [record.capture]\nlinks = [\"a0.0->c0\", \"c0->a0.0\", \"c0->a3.0\", \"a3.1->c2\"]";
+    same_bytes("kind = \"ecmp\"", FIFO, DCTCP, PERMUTATION, more);
+}
