@@ -34,8 +34,30 @@ struct gnet_stats_queue {
 	__u32 backlog;
 };
 
+/* u64_stats_t of 64-bit machines is local64_t, that is local_t, that is atomic_long_t. */
+struct atomic_of_local {
+	__s64 counter;
+};
+
+struct local_of_local64 {
+	struct atomic_of_local a;
+};
+
+struct local64_of_stats {
+	struct local_of_local64 a;
+};
+
+struct u64_stats {
+	struct local64_of_stats v;
+};
+
+struct gnet_stats_basic_sync {
+	struct u64_stats bytes;
+};
+
 struct Qdisc {
 	struct qdisc_skb_head q;
+	struct gnet_stats_basic_sync bstats;
 	struct gnet_stats_queue qstats;
 };
 

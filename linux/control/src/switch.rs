@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder, TC_EGRESS, TC_INGRESS, TcHook};
 use std::net::SocketAddrV4;
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The number of the device of link 0; the others follow.
@@ -31,6 +32,10 @@ pub struct Port {
     pub drops_non_ect: u32,
     /// Bytes on the wire that the device does not have in a packet.
     pub around: u32,
+    /// Of the link, bit/s, not 0.
+    pub rate: u64,
+    /// A delay that costs the link nothing, because the bucket holds what it would have sent, ns.
+    pub slack_ns: u64,
 }
 
 /// What a port has counted.
@@ -49,12 +54,25 @@ pub struct Counters {
     pub longest: u64,
 }
 
+/// How well a port keeps its rate.
+#[derive(Clone, Copy, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+struct Pace {
+    lock: u32,
+    unused: u32,
+    sent: u64,
+    until: u64,
+    behind: u64,
+    lost: u64,
+}
+
 /// The programs of ports, and those of paths.
 #[derive(Debug)]
 pub struct Switches {
     ports: Object,
     paths: Object,
     counted: MapHandle,
+    paces: MapHandle,
     ways: MapHandle,
 }
 
@@ -65,7 +83,7 @@ impl Switches {
         let load = |object: &[u8]| -> Result<Object> {
             let mut open = ObjectBuilder::default().open_memory(object)?;
             for mut map in open.maps_mut() {
-                if map.name() == "ports" || map.name() == "counted" {
+                if ["ports", "counted", "paces"].iter().any(|name| map.name() == *name) {
                     map.set_max_entries(u32::try_from(ports.len())?)?;
                 }
             }
@@ -82,6 +100,7 @@ impl Switches {
         }
         Ok(Switches {
             counted: map(&of_ports, "counted")?,
+            paces: map(&of_ports, "paces")?,
             ways: map(&of_paths, "ways")?,
             ports: of_ports,
             paths: of_paths,
@@ -130,6 +149,14 @@ impl Switches {
             sum.longest = sum.longest.max(of.longest);
         }
         Ok(sum)
+    }
+
+    /// So long the port of this link has sent nothing though packets waited, beyond what it could
+    /// make up for: this machine did not let the kernel run.
+    pub fn lost(&self, link: u32) -> Result<Duration> {
+        let value = self.paces.lookup(&link.to_ne_bytes(), MapFlags::ANY)?.context("no such port")?;
+        let (pace, _) = Pace::read_from_prefix(&value).ok().context("a pace is shorter than it should be")?;
+        Ok(Duration::from_nanos(pace.lost + pace.behind))
     }
 }
 

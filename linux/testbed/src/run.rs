@@ -9,8 +9,8 @@ use crate::fabric::{FabricOutcome, Made, Switches};
 use crate::headroom::Headroom;
 use crate::hosts::{Hosts, MOST_TRANSPORTS};
 use crate::suppression::{Suppression, SuppressionSummary, Told};
-use crate::timing::{Timing, TimingSummary};
-use crate::{headroom, kernel, refuse};
+use crate::timing::{LostTime, Timing, TimingSummary};
+use crate::{headroom, kernel, refuse, stolen};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use linkpool_linux_control::realtime::hurry;
 use linkpool_network::{HostId, Routes};
@@ -62,6 +62,10 @@ pub struct Report {
     pub switches: Switches,
     /// How well the fabric kept time; null: the kernel's switches have no clock of ours.
     pub timing: Option<TimingSummary>,
+    /// Which port of the kernel's switches lost most time; null: the switches are the simulator's.
+    pub lost: Option<LostTime>,
+    /// Seconds that a hypervisor took from this machine meanwhile, all processors together.
+    pub stolen_s: f64,
     /// What this machine could carry.
     pub headroom: Headroom,
     /// How fast subflows of AMP were suppressed and released; null: there are none to suppress.
@@ -77,7 +81,8 @@ pub struct Report {
 impl Report {
     /// How well it kept time, in a few words.
     pub fn timekeeping(&self) -> String {
-        self.timing.map_or_else(|| "over the kernel's switches".to_string(), |timing| timing.to_string())
+        let timing = self.timing.as_ref().map(ToString::to_string);
+        timing.or_else(|| self.lost.as_ref().map(ToString::to_string)).unwrap_or_default()
     }
 }
 
@@ -139,8 +144,10 @@ pub(crate) fn record(
     let controllers = Controllers::load(&controllers)?;
     let by_transport = with_copies(controllers.names.clone(), plan, scenario);
     let algorithms = Algorithms { by_transport, suppressing: controllers.suppressing()? };
+    let stolen_before = stolen::until_now()?;
     let Carried { ended, mut of_hosts, of_fabric, suppression, hurried } =
         carry((plan, routes), (&settings, conditions), algorithms, stop)?;
+    let stolen_s = stolen::until_now()?.saturating_sub(stolen_before).as_secs_f64();
     let mut warnings = std::mem::take(&mut of_hosts.warnings);
     warnings.extend(of_fabric.warnings.iter().cloned());
     warnings.extend(refuse::unlike_the_kernel(scenario));
@@ -151,6 +158,8 @@ pub(crate) fn record(
     warnings.extend(suppression.as_ref().and_then(SuppressionSummary::doubt));
     let timing = of_fabric.timing.as_ref().map(Timing::summary);
     warnings.extend(timing.iter().flat_map(|timing| timing.doubts(plan)));
+    warnings.extend(of_fabric.lost.as_ref().and_then(|lost| lost.doubt(ended.secs())));
+    warnings.extend(stolen::doubt(stolen_s, ended.secs()));
     let outcome = outcome(&of_hosts, &of_fabric, ended);
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -161,6 +170,8 @@ pub(crate) fn record(
         simulated_s: ended.secs(),
         switches: conditions.switches,
         timing,
+        lost: of_fabric.lost,
+        stolen_s,
         headroom,
         suppression,
         reopened: of_hosts.reopened,

@@ -11,6 +11,9 @@ const FULL_PACKET: f64 = 1538.0;
 const MOST_BUSY: f64 = 0.7;
 /// Less than this is not doubted, us.
 const LEAST_DOUBT_US: f64 = 100.0;
+/// A port of the kernel's that has lost more than this share of the run has another rate than the
+/// scenario says.
+const MOST_LOST: f64 = 0.01;
 
 /// What the fabric measures of itself.
 #[derive(Clone, Debug)]
@@ -122,9 +125,46 @@ impl TimingSummary {
     }
 }
 
+/// Of the ports of the kernel's switches, the one that lost most time: it sent nothing though packets
+/// waited, and could not make up for it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct LostTime {
+    /// Its link.
+    pub link: String,
+    /// Seconds that it lost, at the least.
+    pub s: f64,
+}
+
+impl LostTime {
+    /// Why the rates may not be those of the scenario in a run of so many seconds, if so.
+    pub(crate) fn doubt(&self, run_s: f64) -> Option<String> {
+        let LostTime { link, s } = self;
+        (*s > MOST_LOST * run_s).then(|| {
+            format!(
+                "the port {link} sent nothing for {:.0} ms of {run_s:.1} s though packets waited: this machine did not run the kernel in time",
+                1e3 * s
+            )
+        })
+    }
+}
+
+impl std::fmt::Display for LostTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "over the kernel's switches, whose ports lost {:.1} ms at the most", 1e3 * self.s)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_that_lost_a_hundredth_of_the_run_is_doubted() {
+        let lost = |s| LostTime { link: "W->R".to_string(), s }.doubt(2.0);
+        assert_eq!(lost(0.02), None);
+        let doubt = lost(0.083).unwrap();
+        assert!(doubt.starts_with("the port W->R sent nothing for 83 ms of 2.0 s"), "{doubt}");
+    }
 
     #[test]
     fn quantiles_are_those_of_what_was_noted() {

@@ -27,14 +27,29 @@ fn lengths(tables: &Tables, column: &str) -> Vec<f64> {
     all
 }
 
+/// The bottleneck sends at its rate while packets wait. They wait most of the time: hosts that the
+/// machine does not run for a while have nothing to send.
+fn is_full(tables: &Tables) {
+    let lengths = lengths(tables, "queue_pkts");
+    // One that is missing was late itself.
+    let waiting = lengths.iter().filter(|length| **length > 0.0).count() as f64 / 1200.0;
+    let utilisation = number(link(tables, "W->R"), "utilisation");
+    // In a second the bucket adds two packets at the most.
+    assert!(utilisation < 1.0 + 2.0 * 1538.0 * 8.0 / 50e6, "{utilisation}");
+    assert!(
+        waiting > 0.8 && utilisation > 0.95 * waiting,
+        "{utilisation}, packets at {waiting} of the samples; {:?}",
+        tables.report
+    );
+}
+
 #[test]
 fn a_bottleneck_is_full_and_never_above_its_rate() {
     let text = format!("{STAR}{FLOWS}[queue]\nlimit = 40\n");
     let Some(tables) = tables(&text, Switches::Kernel) else { return };
     let bottleneck = link(&tables, "W->R");
     let utilisation = number(bottleneck, "utilisation");
-    // In a second the bucket adds two packets at the most.
-    assert!(utilisation > 0.95 && utilisation < 1.0 + 2.0 * 1538.0 * 8.0 / 50e6, "{utilisation}");
+    is_full(&tables);
     // 1,448 of 1,538 bytes on the wire are payload.
     let goodput: f64 = tables.flows.iter().map(|f| number(f, "goodput_bps")).sum();
     let carried = utilisation * 50e6 * 1448.0 / 1538.0;
@@ -45,6 +60,8 @@ fn a_bottleneck_is_full_and_never_above_its_rate() {
     assert!(drops > 0.0 && (dropped / drops / 1538.0 - 1.0).abs() < 0.1, "{drops} packets, {dropped} bytes");
     assert_eq!(number(bottleneck, "marks"), 0.0);
     assert!(tables.report.timing.is_none() && tables.report.switches == Switches::Kernel);
+    // A run that has lost more is made again.
+    assert!(tables.report.lost.is_some_and(|lost| lost.s <= 0.013));
 }
 
 #[test]
@@ -58,18 +75,19 @@ fn a_queue_may_be_bounded_in_bytes() {
     assert!((13.0..16.0).contains(&most), "{most} packets");
 }
 
-/// Eight flows of DCTCP at a threshold of 10 packets: the queue is about as long, nothing is dropped.
+/// Four flows of DCTCP at a threshold of 10 packets: the queue is about as long, nothing is dropped.
+/// (Each has two packets under way at the least: eight flows would have 16.)
 #[test]
 fn marks_keep_the_queue_at_the_threshold() {
     if let Some(why) = controllers_lack() {
         return eprintln!("skipped: {why}");
     }
     let text = format!("{STAR}{FLOWS}[queue]\nlimit = 100\nmark = 10\n");
-    let text = text.replace("reno", "dctcp").replace("flows = 3", "flows = 8").replace("senders = 3", "senders = 8");
+    let text = text.replace("reno", "dctcp").replace("flows = 3", "flows = 4").replace("senders = 3", "senders = 4");
     let Some(tables) = tables(&text, Switches::Kernel) else { return };
     let bottleneck = link(&tables, "W->R");
     assert!(number(bottleneck, "marks") > 500.0 && number(bottleneck, "drops") == 0.0, "{bottleneck:?}");
-    assert!(number(bottleneck, "utilisation") > 0.95, "{bottleneck:?}");
+    is_full(&tables);
     let lengths = lengths(&tables, "queue_pkts");
     let median = lengths[lengths.len() / 2];
     assert!((8.0..=16.0).contains(&median), "{median}");

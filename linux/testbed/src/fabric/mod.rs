@@ -8,7 +8,7 @@ pub(crate) mod wire;
 use crate::address::End;
 use crate::clock::Clock;
 use crate::ends::{HostEnd, Settings};
-use crate::timing::Timing;
+use crate::timing::{LostTime, Timing};
 use anyhow::Result;
 use linkpool_network::{LinkId, Routes};
 use linkpool_sim::{LinkOutcome, Plan, Sample};
@@ -56,6 +56,8 @@ pub(crate) struct FabricOutcome {
     pub(crate) samples: Vec<Sample>,
     /// Of what the fabric does by the clock; none: the kernel does all.
     pub(crate) timing: Option<Timing>,
+    /// Of the kernel's switches.
+    pub(crate) lost: Option<LostTime>,
     pub(crate) hops: u64,
     pub(crate) delivered: u64,
     pub(crate) warnings: Vec<String>,

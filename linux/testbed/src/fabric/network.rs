@@ -242,6 +242,7 @@ impl<'p> Fabric<'p> {
             hops: self.network.hops(),
             delivered: self.carried.delivered,
             timing: Some(self.timing),
+            lost: None,
             warnings: Vec::new(),
         }
     }

@@ -34,7 +34,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 
 /// Makes hosts, switches and what connects them.
 pub(super) fn make<'p>((plan, routes): (&'p Plan, &Routes), ends: &[End], settings: &Settings) -> Result<Made<'p>> {
-    let programs = Arc::new(Programs::load(&port::ports(plan))?);
+    let programs = Arc::new(Programs::load(&port::ports(plan, settings.mtu))?);
     let nodes = Nodes::new(plan, settings.mtu)?;
     let (hosts, _) = ends::make(ends, settings, |end| nodes.connect(end))?;
     // Without paths that are set, packets are routed by their destination alone.

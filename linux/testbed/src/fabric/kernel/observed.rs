@@ -4,6 +4,7 @@ use super::device;
 use super::namespaces::{Nodes, has_seeds};
 use super::qdisc::{Queue, Queues};
 use crate::fabric::FabricOutcome;
+use crate::timing::LostTime;
 use anyhow::{Context as _, Result};
 use linkpool_linux_control::switch::Switches as Programs;
 use linkpool_network::{LinkId, LinkStats, NodeId, RareEvents};
@@ -77,6 +78,7 @@ impl<'a> Observed<'a> {
             hops: links.iter().map(sent).sum(),
             delivered,
             warnings: self.warnings()?,
+            lost: Some(self.lost()?),
             links,
             samples: self.samples,
             timing: None,
@@ -138,6 +140,14 @@ impl<'a> Observed<'a> {
             measured_bytes: by(&self.by_warm_up).map_or(0, |before| by_cut_off.saturating_sub(before)),
             on_the_way: queue.packets,
         })
+    }
+
+    /// The port that has lost most time.
+    fn lost(&self) -> Result<LostTime> {
+        let links = LinkId::first(self.plan.fabric.links().len());
+        let all: Vec<_> = links.map(|link| Ok((self.programs.lost(link.into())?, link))).collect::<Result<_>>()?;
+        let (time, link) = all.into_iter().max().context("a fabric has links")?;
+        Ok(LostTime { link: self.plan.fabric.link_name(link), s: time.as_secs_f64() })
     }
 
     fn warnings(&self) -> Result<Vec<String>> {

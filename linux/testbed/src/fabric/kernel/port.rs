@@ -13,8 +13,8 @@ const AROUND: u32 = FRAMING as u32 - 14;
 /// late by less costs the link nothing.
 const SLACK_NS: u64 = 200_000;
 
-/// What the programs of all ports heed, by link.
-pub(super) fn ports(plan: &Plan) -> Vec<Port> {
+/// What the programs of all ports heed, by link, for packets of up to `mtu` bytes.
+pub(super) fn ports(plan: &Plan, mtu: u32) -> Vec<Port> {
     let port = |link: &LinkSpec| {
         let QueueLevels { limit_packets, limit_bytes, mark_packets, mark_bytes, drop_non_ect } = levels(plan, link);
         Port {
@@ -24,6 +24,8 @@ pub(super) fn ports(plan: &Plan) -> Vec<Port> {
             mark_bytes: within(mark_bytes),
             drops_non_ect: drop_non_ect.into(),
             around: AROUND,
+            rate: link.rate.0,
+            slack_ns: bucket(link.rate.0, mtu) * 8_000_000_000 / link.rate.0,
         }
     };
     plan.fabric.links().iter().map(port).collect()
@@ -63,6 +65,12 @@ fn within(bytes: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::kernel::qdisc::Queues;
+    use crate::namespace::{Namespace, ip, tc};
+    use anyhow::Result;
+    use linkpool_linux_control::switch::Switches;
+    use std::net::UdpSocket;
+    use std::time::{Duration, Instant};
 
     fn plan(queue: &str) -> Plan {
         let text = format!(
@@ -74,9 +82,8 @@ mod tests {
 
     #[test]
     fn ports_have_the_levels_of_the_scenario() {
-        let all = ports(&plan(
-            "[queue]\nlimit = 50\nmark = 10\n[queue.layer.host]\nlimit = \"30KB\"\nmark = \"9KB\"\nmark_when = \">\"\nnon_ect = \"drop\"",
-        ));
+        let queues = "[queue]\nlimit = 50\nmark = 10\n[queue.layer.host]\nlimit = \"30KB\"\nmark = \"9KB\"\nmark_when = \">\"\nnon_ect = \"drop\"";
+        let all = ports(&plan(queues), 1500);
         // Of two hosts, then of the switch.
         let never = NEVER;
         let host = Port {
@@ -86,6 +93,9 @@ mod tests {
             mark_bytes: 9001,
             drops_non_ect: 1,
             around: 24,
+            rate: 100_000_000,
+            // The bucket holds 4,038 bytes.
+            slack_ns: 323_040,
         };
         let switch = Port {
             limit_packets: 50,
@@ -94,8 +104,60 @@ mod tests {
             mark_bytes: never,
             drops_non_ect: 0,
             around: 24,
+            rate: 100_000_000,
+            // The bucket holds 4,038 bytes.
+            slack_ns: 323_040,
         };
         assert_eq!(all, [host, host, switch, switch]);
+    }
+
+    /// Has a port of 100 Mbit/s, with packets to send for all of this time, be taken for one of `rate`.
+    /// Returns what it has lost, what it has sent, bytes, and the time that went by.
+    fn busy(rate: u64, time: Duration) -> Result<(f64, u64, f64)> {
+        let plan = plan("[queue]\nlimit = 50");
+        let device = device::of_link(LinkId::new(0));
+        let port = Port { rate, ..ports(&plan, 1500)[0] };
+        let work = || {
+            let words = device::words(&device::name(device), device, 1500);
+            ip(&format!(
+                "link add {words} type veth peer name far\nlink set far up\nlink set {0} arp off up\naddr add 10.9.0.1/24 dev {0}\n",
+                device::name(device)
+            ))?;
+            tc(&words_of(&plan))?;
+            let programs = Switches::load(&[port])?;
+            programs.attach(device, true, false)?;
+            let socket = UdpSocket::bind("10.9.0.1:0")?;
+            let began = Instant::now();
+            while began.elapsed() < time {
+                // It waits for room in the socket's buffer, that is in the queue.
+                _ = socket.send_to(&[0; 1472], "10.9.0.2:9");
+            }
+            let sent = Queues::open()?.read(device)?.sent_bytes;
+            Ok((programs.lost(0)?.as_secs_f64(), sent, began.elapsed().as_secs_f64()))
+        };
+        Namespace::new(work).map(|(_, lost)| lost)
+    }
+
+    fn words_of(plan: &Plan) -> String {
+        words(plan, LinkId::new(0), 1500)
+    }
+
+    /// However this machine runs it, a port has lost no more than the time in which it was not sending;
+    /// and one of half the rate loses half of its time.
+    #[test]
+    fn time_is_lost_while_packets_wait() {
+        if !rustix::process::geteuid().is_root() {
+            return eprintln!("skipped: making network namespaces needs root");
+        }
+        for (rate, least) in [(100_000_000, 0.0), (200_000_000, 0.4)] {
+            let (lost, sent, time) = match busy(rate, Duration::from_millis(400)) {
+                Err(error) if format!("{error:#}").contains("this kernel") => return eprintln!("skipped: {error:#}"),
+                of_run => of_run.unwrap(),
+            };
+            // The bucket may have sent ahead.
+            let idle = (time - sent as f64 * 8.0 / rate as f64).max(0.0);
+            assert!(lost <= idle + 1e-5 && lost >= least * time, "{lost} s of {time}, {idle} s idle");
+        }
     }
 
     /// A packet of 1,538 bytes, and 200 us of 100 Mbit/s.
