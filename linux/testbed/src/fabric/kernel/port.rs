@@ -118,12 +118,12 @@ mod tests {
         let device = device::of_link(LinkId::new(0));
         let port = Port { rate, ..ports(&plan, 1500)[0] };
         let work = || {
-            let words = device::words(&device::name(device), device, 1500);
+            let made = device::words(&device::name(device), device, 1500);
             ip(&format!(
-                "link add {words} type veth peer name far\nlink set far up\nlink set {0} arp off up\naddr add 10.9.0.1/24 dev {0}\n",
+                "link add {made} type veth peer name far\nlink set far up\nlink set {0} arp off up\naddr add 10.9.0.1/24 dev {0}\n",
                 device::name(device)
             ))?;
-            tc(&words_of(&plan))?;
+            tc(&words(&plan, LinkId::new(0), 1500))?;
             let programs = Switches::load(&[port])?;
             programs.attach(device, true, false)?;
             let socket = UdpSocket::bind("10.9.0.1:0")?;
@@ -136,10 +136,6 @@ mod tests {
             Ok((programs.lost(0)?.as_secs_f64(), sent, began.elapsed().as_secs_f64()))
         };
         Namespace::new(work).map(|(_, lost)| lost)
-    }
-
-    fn words_of(plan: &Plan) -> String {
-        words(plan, LinkId::new(0), 1500)
     }
 
     /// However this machine runs it, a port has lost no more than the time in which it was not sending;
