@@ -2,7 +2,7 @@
 
 use crate::fabric::{LinkId, NodeId};
 use crate::link::Link;
-use crate::packet::Packet;
+use crate::packet::{Envelope, Flags, Packet};
 use crate::partition::Partitions;
 use crate::routing::Routes;
 use linkpool_engine::{TimingWheel, Windows};
@@ -17,18 +17,48 @@ pub(crate) struct Incoming {
     pub(crate) link: LinkId,
 }
 
+impl Incoming {
+    /// The number of words that hold one.
+    pub(crate) const WORDS: usize = 5;
+
+    /// It as words, which threads may exchange as atomics.
+    #[inline]
+    pub(crate) fn to_words(self) -> [u64; Incoming::WORDS] {
+        let Packet { arrival, entropy, endpoint, seq, ack, envelope, flags } = self.packet;
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        [
+            arrival.0,
+            pair(entropy, endpoint),
+            pair(seq, ack),
+            envelope.to_bits() | u64::from(flags.0) << Envelope::BITS,
+            pair(self.node.into(), self.link.into()),
+        ]
+    }
+
+    /// The inverse of [`Incoming::to_words`].
+    #[inline]
+    pub(crate) fn from_words(words: [u64; Incoming::WORDS]) -> Incoming {
+        let [arrival, ..] = words;
+        let [_, [entropy, endpoint], [seq, ack], _, [node, link]] =
+            words.map(|word| [word as u32, (word >> 32) as u32]);
+        let (envelope, flags) = (Envelope::from_bits(words[3]), Flags((words[3] >> Envelope::BITS) as u16));
+        let packet = Packet { arrival: Time(arrival), entropy, endpoint, seq, ack, envelope, flags };
+        Incoming { packet, node: node.into(), link: link.into() }
+    }
+}
+
 /// The packets that links have accepted and that have not arrived yet.
 ///
 /// A packet's arrival is known when it joins a FIFO queue. So it is written once, to the list of
 /// the packets that arrive in the same window, and read there when that window comes. No link is
 /// asked for what has arrived.
 ///
-/// There are lists of the packets that come to hosts of this partition, to its switches, and to each
-/// partition.
+/// There are lists of the packets that come to nodes of this partition, by [`Place`], and of those that
+/// come to each other partition.
 #[derive(Debug)]
 pub(crate) struct OnTheWay {
-    /// Those that come to hosts, and those that come to switches, see [`list_here`].
-    wheel: TimingWheel<Incoming, HERE>,
+    /// By place in this partition.
+    wheel: TimingWheel<Incoming, PLACES>,
     /// By partition: those that it gets at the end of the window.
     handed: Box<[Vec<Incoming>]>,
     onward: Onward,
@@ -44,17 +74,30 @@ pub(crate) struct Onward {
     pub(crate) me: u8,
 }
 
-/// The number of lists of packets that come to this partition.
-const HERE: usize = 2;
+/// The places of the nodes of this partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// Hosts.
+    Host,
+    /// Switches from which packets may go to another partition.
+    Border,
+    /// The other switches.
+    Inner,
+}
 
-/// The number of the list of packets that come to hosts of this partition, or to its switches.
-pub(crate) fn list_here(to_switch: bool) -> u16 {
-    u16::from(to_switch)
+/// The number of places.
+const PLACES: usize = 3;
+
+impl Place {
+    /// The number of the list of packets that come to this place.
+    pub(crate) fn list(self) -> u16 {
+        self as u16
+    }
 }
 
 /// The number of the list of packets that come to `partition`, which is another one.
 pub(crate) fn list_elsewhere(partition: u8) -> u16 {
-    HERE as u16 + u16::from(partition)
+    PLACES as u16 + u16::from(partition)
 }
 
 /// In place of a list: the packet's next link tells its list.
@@ -72,7 +115,7 @@ impl OnTheWay {
     pub(crate) fn add(&mut self, id: LinkId, link: &Link, arrival: Time, packet: &Packet) {
         let list = usize::from(link.list);
         let place = match list {
-            0..HERE => self.wheel.push(self.windows.of(arrival), list),
+            0..PLACES => self.wheel.push(self.windows.of(arrival), list),
             _ => self.place_elsewhere(link, arrival, packet),
         };
         place.packet = *packet;
@@ -85,20 +128,20 @@ impl OnTheWay {
     fn place_elsewhere(&mut self, link: &Link, arrival: Time, packet: &Packet) -> &mut Incoming {
         let list = if link.list == BY_NEXT_LINK { self.onward.list(link.to, packet) } else { link.list };
         let list = usize::from(list);
-        if list < HERE {
+        if list < PLACES {
             return self.wheel.push(self.windows.of(arrival), list);
         }
-        let handed = &mut self.handed[list - HERE];
+        let handed = &mut self.handed[list - PLACES];
         handed.push(Incoming::default());
         let last = handed.len() - 1;
         &mut handed[last]
     }
 
-    /// Adds a packet that comes to a host, or to a switch, of this partition.
+    /// Adds a packet that comes to `place`.
     #[inline]
-    pub(crate) fn push(&mut self, to_switch: bool, incoming: Incoming) {
+    pub(crate) fn push(&mut self, place: Place, incoming: Incoming) {
         let window = self.windows.of(incoming.packet.arrival);
-        *self.wheel.push(window, usize::from(to_switch)) = incoming;
+        *self.wheel.push(window, place as usize) = incoming;
     }
 
     /// Moves to `window`, before which nothing arrives.
@@ -112,10 +155,10 @@ impl OnTheWay {
         self.wheel.peek()
     }
 
-    /// Takes the packets that come to hosts, or to switches, in the current window.
+    /// Takes the packets that come to `place` in the current window, to the end of `packets`.
     #[inline]
-    pub(crate) fn take(&mut self, to_switch: bool, packets: &mut Vec<Incoming>) {
-        self.wheel.take(usize::from(to_switch), packets);
+    pub(crate) fn take(&mut self, place: Place, packets: &mut Vec<Incoming>) {
+        self.wheel.take(place as usize, packets);
     }
 
     /// Takes the packets for `partition`. Where there are more partitions than switches and hosts,
@@ -134,7 +177,7 @@ impl Onward {
     /// The list that `packet` joins, which comes to `switch`.
     fn list(&self, switch: NodeId, packet: &Packet) -> u16 {
         match self.partitions.receiver(&self.routes, switch, packet) {
-            one if one == self.me => list_here(true),
+            one if one == self.me => Place::Inner.list(),
             other => list_elsewhere(other),
         }
     }
@@ -144,7 +187,6 @@ impl Onward {
 mod tests {
     use super::*;
     use crate::fabric::Fabric;
-    use crate::packet::Envelope;
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
@@ -163,6 +205,23 @@ mod tests {
         Onward { partitions: Arc::new(partitions), routes, me: 0 }
     }
 
+    /// Each field has a value whose bytes all differ from those of the others.
+    #[test]
+    fn words_hold_a_packet_with_its_way() {
+        let packet = Packet {
+            arrival: Time(0x0102_0304_0506_0708),
+            entropy: 0x1112_1314,
+            endpoint: 0x1516_1718,
+            seq: 0x2122_2324,
+            ack: 0x2526_2728,
+            envelope: Envelope::new(HostId::new(0xABCDE), 0x2BCD, 0x1357),
+            flags: Flags(0x9B3F),
+        };
+        let incoming = Incoming { packet, node: NodeId::new(0x3132_3334), link: LinkId::new(0x3536_3738) };
+        let back = Incoming::from_words(incoming.to_words());
+        assert_eq!(format!("{back:?}"), format!("{incoming:?}"));
+    }
+
     /// Of the packets that come to a core switch, those for hosts of this partition stay.
     #[test]
     fn a_packet_to_a_split_switch_is_where_it_goes_on() {
@@ -179,26 +238,28 @@ mod tests {
         assert_eq!(on_the_way.iter().map(destinations).collect::<Vec<_>>(), [2, 7]);
     }
 
-    /// Windows of 1 us: a packet for a host, one for a switch, and one for partition 1.
+    /// Windows of 1 us: a packet for each place, and one for partition 1.
     #[test]
     fn packets_are_taken_where_they_arrive() {
         let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&tree()));
-        let ways = [(7, list_here(false)), (5, list_here(true)), (6, list_elsewhere(1))];
+        let ways =
+            [(7, Place::Host.list()), (5, Place::Inner.list()), (6, list_elsewhere(1)), (8, Place::Border.list())];
         for (number, (us, list)) in (0..).zip(ways) {
             let link = Link::new(0, NodeId::new(40 + number), list);
             on_the_way.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
         }
-        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (3, Some(5)));
+        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (4, Some(5)));
         let handed: Vec<_> = on_the_way.hand_over(1).map(|incoming| (incoming.link, incoming.node)).collect();
         assert_eq!(handed, [(LinkId::new(2), NodeId::new(42))]);
         assert_eq!((on_the_way.hand_over(0).count(), on_the_way.hand_over(9).count()), (0, 0));
-        for (window, to_switch, number) in [(5, true, 1), (7, false, 0)] {
+        for (window, place, number) in [(5, Place::Inner, 1), (7, Place::Host, 0), (8, Place::Border, 3)] {
             on_the_way.advance_to(window);
-            let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
-            on_the_way.take(to_switch, &mut here);
-            on_the_way.take(!to_switch, &mut elsewhere);
+            let mut here = Vec::new();
+            let others = [Place::Host, Place::Border, Place::Inner].into_iter().filter(|other| *other != place);
+            others.for_each(|other| on_the_way.take(other, &mut here));
+            assert!(here.is_empty());
+            on_the_way.take(place, &mut here);
             assert_eq!(here.iter().map(|incoming| incoming.link.index()).collect::<Vec<_>>(), [number]);
-            assert!(elsewhere.is_empty());
         }
         assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (0, None));
     }

@@ -146,6 +146,21 @@ impl Envelope {
         }
     }
 
+    /// The number of bits of [`Envelope::to_bits`].
+    pub(crate) const BITS: u32 = 48;
+
+    /// All of it as a number.
+    #[inline]
+    pub(crate) fn to_bits(self) -> u64 {
+        u64::from(self.host_and_payload) | u64::from(self.size_and_payload) << 32
+    }
+
+    /// The inverse of [`Envelope::to_bits`]; further bits have no meaning.
+    #[inline]
+    pub(crate) fn from_bits(bits: u64) -> Envelope {
+        Envelope { host_and_payload: bits as u32, size_and_payload: (bits >> 32) as u16 }
+    }
+
     /// The host that it is for.
     #[inline]
     pub fn dst(self) -> HostId {

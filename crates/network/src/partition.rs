@@ -103,6 +103,12 @@ impl Partitions {
         self.senders[link.index()]
     }
 
+    /// Does a link of `fabric` lead from one partition to a host of another?
+    pub(crate) fn lead_to_hosts(&self, fabric: &Fabric) -> bool {
+        let mut to_hosts = fabric.links().iter().enumerate().filter(|(_, spec)| spec.to.index() < fabric.hosts());
+        to_hosts.any(|(id, spec)| self.of(spec.to) != Some(self.sender(LinkId::new(id))))
+    }
+
     /// The partition that runs `node`; none if it is split.
     pub(crate) fn of(&self, node: NodeId) -> Option<u8> {
         Some(self.nodes[node.index()]).filter(|partition| *partition != SPLIT)

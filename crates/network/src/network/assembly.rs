@@ -6,7 +6,7 @@ use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{Link, LinkKind, RareEvents};
-use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, list_elsewhere, list_here};
+use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, Place, list_elsewhere};
 use crate::partition::Partitions;
 use crate::policy::Policies;
 use crate::ports::Ports;
@@ -43,6 +43,7 @@ impl Network {
         let mut ports = Ports::new(fabric.links().len(), fabric.nodes());
         let mut links = Vec::with_capacity(fabric.links().len());
         let mut lookahead = Windows::LONGEST;
+        let places = places(fabric, partitions, me);
         for (id, spec) in fabric.links().iter().enumerate() {
             let id = LinkId::new(id);
             let course = timetable.course(id, spec.rate);
@@ -58,11 +59,10 @@ impl Network {
             if sends && !is_plain {
                 ports.add(id, spec, policy, &course, timetable.seed);
             }
-            let to_switch = spec.to.index() >= fabric.hosts();
             let list = match partitions.of(spec.to) {
                 None => BY_NEXT_LINK,
                 Some(receiver) if sends && receiver != me => list_elsewhere(receiver),
-                Some(_) => list_here(to_switch),
+                Some(_) => places[spec.to.index()].list(),
             };
             links.push(Link::new(kind, spec.to, list));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
@@ -88,12 +88,16 @@ impl Network {
         Network {
             egress,
             chooser,
+            is_divided: partitions.count() > 1,
+            mail_to_hosts: partitions.lead_to_hosts(fabric),
+            places,
             later_routes: timetable.routes,
             timer_windows: vec![u64::MAX; fabric.nodes()],
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions.clone(),
             hops: 0,
+            limit: Time::ZERO,
             ending: false,
             woken: Vec::new(),
             to_hosts: Arrivals::new(timetable.seed),
@@ -104,6 +108,19 @@ impl Network {
             ask_at: 0,
         }
     }
+}
+
+/// By node of `fabric`: its place in partition `me`.
+fn places(fabric: &Fabric, partitions: &Partitions, me: u8) -> Box<[Place]> {
+    let mut places: Box<[Place]> =
+        (0..fabric.nodes()).map(|node| if node < fabric.hosts() { Place::Host } else { Place::Inner }).collect();
+    for (id, spec) in fabric.links().iter().enumerate() {
+        let place = &mut places[spec.from.index()];
+        if *place == Place::Inner && partitions.sender(LinkId::new(id)) == me && partitions.of(spec.to) != Some(me) {
+            *place = Place::Border;
+        }
+    }
+    places
 }
 
 /// The kinds of links; equal links share one.
@@ -118,5 +135,35 @@ impl Kinds {
             self.0.push(LinkKind::new(rate, delay, thresholds));
             self.0.len() - 1
         }) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::partition;
+    use crate::policy::QueuePolicy;
+    use crate::queue_limit::QueueLimit;
+    use crate::routing::Routes;
+    use crate::topology::fat_tree;
+
+    /// The names of the switches at the border of partition `me` of `n` of a fat-tree of 16 hosts.
+    fn border(n: u8, me: u8) -> Vec<String> {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
+        let timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
+        let partitions = partition(&fabric, n).splitting(&fabric, policy, &timetable);
+        let places = places(&fabric, &partitions, me);
+        assert!((0..fabric.nodes()).all(|node| (node < fabric.hosts()) == (places[node] == Place::Host)));
+        let nodes = NodeId::first(fabric.nodes()).filter(|node| places[node.index()] == Place::Border);
+        nodes.map(|node| fabric.name(node).to_string()).collect()
+    }
+
+    /// Of pods that are whole, the aggregation switches send to others: by way of cores, which are split.
+    #[test]
+    fn switches_at_the_border_are_those_that_send_to_others() {
+        assert!(border(1, 0).is_empty());
+        assert_eq!(border(2, 0), ["a0.0", "a0.1", "a1.0", "a1.1"]);
+        assert_eq!(border(4, 3), ["a3.0", "a3.1"]);
     }
 }

@@ -1,56 +1,168 @@
-//! Packets that go from one partition to another at the end of a window.
+//! Packets that go from one partition to another in a window.
 
 use super::run::Network;
 use crate::on_the_way::Incoming;
 use crate::packet::{Flags, Trailer};
-use linkpool_engine::prefetch;
+use linkpool_engine::{prefetch, prefetch_lines};
 use linkpool_units::Time;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
 
-/// Packets are prefetched this many ahead.
+/// The packets of a window that need no lock.
+const FIRST: usize = 8;
+
+/// Of further packets, so many are prefetched ahead.
 const AHEAD: usize = 16;
 
 /// The packets that one partition of a network has sent to another in a window.
+///
+/// The sender fills it before it comes to a barrier, and the receiver empties it after that. So the words need no
+/// order among themselves. Each line that the other processor has written takes about as long as five hops, and a lock
+/// is one more, for which the thread waits. So the first packets are beside their number, in words that need no lock.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct PacketMailbox {
+    /// The number of packets in `first`.
+    count: AtomicUsize,
+    first: [[AtomicU64; Incoming::WORDS]; FIRST],
+    /// Is there something in `rest`?
+    has_rest: AtomicBool,
+    rest: Mutex<Rest>,
+}
+
+/// What is not among the first packets.
+#[derive(Debug, Default)]
+struct Rest {
     packets: Vec<Incoming>,
-    /// The trailers of packets that have one.
+    /// The trailers of all packets that have one.
     trailers: Vec<Trailer>,
+}
+
+impl PacketMailbox {
+    fn rest(&self) -> MutexGuard<'_, Rest> {
+        self.rest.lock().expect("a thread that fails takes the run with it")
+    }
+
+    /// Prefetches the first packets, which another processor has written.
+    pub(crate) fn prefetch(&self) {
+        prefetch_lines::<5, _>(self);
+    }
 }
 
 impl Network {
     /// Puts into `mailbox` the packets sent to `partition` since the last time. Returns when the
     /// first of them arrives.
-    pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &mut PacketMailbox) -> Time {
-        let mut first = Time::MAX;
+    pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &PacketMailbox) -> Time {
+        let (mut arrival, mut count, mut rest) = (Time::MAX, 0, None);
         for incoming in self.egress.on_the_way.hand_over(partition) {
             if let Some(trailer) = self.egress.trailers.of(&incoming.packet) {
-                mailbox.trailers.push(*trailer);
+                rest.get_or_insert_with(|| mailbox.rest()).trailers.push(*trailer);
                 self.egress.trailers.release(&incoming.packet);
             }
-            first = first.min(incoming.packet.arrival);
-            mailbox.packets.push(incoming);
+            arrival = arrival.min(incoming.packet.arrival);
+            match mailbox.first.get(count) {
+                Some(place) => {
+                    place.iter().zip(incoming.to_words()).for_each(|(word, value)| word.store(value, Relaxed));
+                    count += 1;
+                }
+                None => rest.get_or_insert_with(|| mailbox.rest()).packets.push(incoming),
+            }
         }
-        first
+        mailbox.count.store(count, Relaxed);
+        mailbox.has_rest.store(rest.is_some(), Relaxed);
+        arrival
     }
 
     /// Takes the packets that another partition has sent to this one: they are on their way here
     /// from now on.
-    pub(crate) fn receive(&mut self, mailbox: &mut PacketMailbox) {
-        let PacketMailbox { packets, trailers } = mailbox;
+    pub(crate) fn receive(&mut self, mailbox: &PacketMailbox) {
+        let mut rest = mailbox.has_rest.load(Relaxed).then(|| mailbox.rest());
+        let mut nothing = Rest::default();
+        let Rest { packets, trailers } = rest.as_deref_mut().unwrap_or(&mut nothing);
+        let mut trailers = trailers.drain(..);
+        for place in &mailbox.first[..mailbox.count.load(Relaxed)] {
+            let words = place.each_ref().map(|word| word.load(Relaxed));
+            self.take_over(Incoming::from_words(words), &mut trailers);
+        }
         // Another processor has just written this memory, so reading it is slow: prefetch it.
         packets.iter().take(AHEAD).for_each(prefetch);
-        let mut trailers = trailers.drain(..);
         for (i, incoming) in packets.iter().enumerate() {
             packets.get(i + AHEAD).into_iter().for_each(prefetch);
-            let mut incoming = *incoming;
-            if incoming.packet.flags.has(Flags::TRAILER)
-                && let Some(trailer) = trailers.next()
-            {
-                self.egress.trailers.attach(&mut incoming.packet, trailer);
-            }
-            self.egress.on_the_way.push(incoming.node >= self.hosts, incoming);
+            self.take_over(*incoming, &mut trailers);
         }
         drop(trailers);
         packets.clear();
+    }
+
+    /// Takes one packet, and its trailer if it has one.
+    #[inline]
+    fn take_over(&mut self, mut incoming: Incoming, trailers: &mut impl Iterator<Item = Trailer>) {
+        if incoming.packet.flags.has(Flags::TRAILER)
+            && let Some(trailer) = trailers.next()
+        {
+            self.egress.trailers.attach(&mut incoming.packet, trailer);
+        }
+        self.egress.on_the_way.push(self.places[incoming.node.index()], incoming);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::LinkId;
+    use crate::on_the_way::{Place, list_elsewhere};
+    use crate::packet::Packet;
+    use crate::partition::partition;
+    use crate::policy::QueuePolicy;
+    use crate::queue_limit::QueueLimit;
+    use crate::routing::Routes;
+    use crate::topology::fat_tree;
+    use linkpool_units::Rate;
+    use std::sync::Arc;
+
+    /// Partition `me` of a fat-tree of two.
+    fn network(me: u8) -> Network {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
+        let partitions = Arc::new(partition(&fabric, 2));
+        Network::partition(&fabric, policy, Arc::new(Routes::new(&fabric, 1)), 42, &partitions, me)
+    }
+
+    /// Fewer packets than have a place without a lock, as many, more, and fewer again, one after another, each third with a
+    /// trailer: all come, once, with their own trailers, and the first arrival is known.
+    #[test]
+    fn all_packets_come_once_with_their_trailers() {
+        let (mut sender, mut receiver, mailbox) = (network(0), network(1), PacketMailbox::default());
+        let elsewhere = |link: &crate::link::Link| link.list == list_elsewhere(1);
+        let link = sender.egress.links.iter().position(elsewhere).expect("links lead from one partition to the other");
+        let mut window = 0;
+        for count in [0, 1, FIRST, 3 * FIRST + 40, 2, 0] {
+            window += 1;
+            for number in 0..count as u32 {
+                let mut packet = Packet { ack: number, ..Packet::default() };
+                if number % 3 == 0 {
+                    sender.egress.trailers.attach(&mut packet, [number; 12]);
+                }
+                let (arrival, egress) = (sender.start_of(window) + Time(u64::from(number)), &mut sender.egress);
+                egress.on_the_way.add(LinkId::new(link), &egress.links[link], arrival, &packet);
+            }
+            let first = sender.hand_over(1, &mailbox);
+            assert_eq!(first, if count == 0 { Time::MAX } else { sender.start_of(window) });
+            assert_eq!((sender.trailers(), sender.next_window()), (0, None));
+            receiver.receive(&mailbox);
+            receiver.egress.on_the_way.advance_to(window);
+            let mut came = Vec::new();
+            for place in [Place::Border, Place::Inner] {
+                receiver.egress.on_the_way.take(place, &mut came);
+            }
+            let numbers: Vec<u32> = came.iter().map(|incoming| incoming.packet.ack).collect();
+            assert_eq!(numbers, (0..count as u32).collect::<Vec<_>>());
+            for Incoming { packet, link: by, .. } in came {
+                let expected = (packet.ack % 3 == 0).then_some([packet.ack; 12]);
+                assert_eq!((receiver.egress.trailers.of(&packet).copied(), by.index()), (expected, link));
+                receiver.egress.trailers.release(&packet);
+            }
+            assert_eq!(receiver.trailers(), 0);
+        }
     }
 }

@@ -4,12 +4,14 @@
 mod ahead;
 mod assembly;
 mod egress;
+mod forward;
 mod handler;
 mod mailbox;
 mod order;
 mod real_time;
 mod run;
 mod tap;
+mod window;
 
 pub use egress::Egress;
 pub use handler::Handler;

@@ -18,7 +18,8 @@ impl Network {
     /// Shows the packets that arrive in this window, those of a link in order. They are all on their links already, since a
     /// window is as long as the least way of a packet.
     #[cold]
-    pub(super) fn show_passing<H: Handler>(&self, taps: &[Flags], handler: &mut H) {
+    pub(super) fn show_passing<H: Handler>(&self, handler: &mut H) {
+        let Some(taps) = &self.taps else { return };
         for arrivals in [&self.to_hosts, &self.to_switches] {
             let is_shown = |i: &&Incoming| i.packet.flags.has_any(taps[i.link.index()]);
             let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();

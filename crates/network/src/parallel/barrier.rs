@@ -1,44 +1,32 @@
 //! The barrier at which the threads of a run meet once a window, and all that they exchange there.
 //!
+//! A thread comes to it, works on, and waits later for those that have not come.
 //! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read the
 //! reports of round n finds them unchanged: the next to write to the same half is round n + 2, and
 //! that needs this thread at barrier n + 1. With `--cfg loom` the tests below try every order that
 //! the memory model allows (`./x test --long`).
 
 #[cfg(loom)]
-use loom::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    sync::{Mutex, MutexGuard},
-};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(loom))]
-use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    sync::{Mutex, MutexGuard},
-};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// No window.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// The report of a partition to all others at a barrier.
+/// The report of a partition to all others at a barrier, or that of all together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Report {
-    /// The next window that it needs, as far as it knows, or [`NEVER`].
+    /// The next window that it needs, as far as it knows, or [`NEVER`]; of all, the first.
     pub next: u64,
-    /// [`crate::Handler::done`].
+    /// [`crate::Handler::done`]; of all, the sum.
     pub done: u64,
-    /// Packet-hops so far.
+    /// Packet-hops so far; of all, the sum.
     pub hops: u64,
-    /// All are to stop.
+    /// It has sent messages; of all, any has.
+    pub has_messages: bool,
+    /// The run is to stop; of all, any says so.
     pub stops: bool,
-}
-
-/// The common knowledge of all partitions after a barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Agreed {
-    /// The next window that any of them needs, or [`NEVER`].
-    pub next: u64,
-    /// The sum of [`crate::Handler::done`].
-    pub done: u64,
 }
 
 /// A [`Report`] where others read it. Written by one thread and read by all, once a window: on two
@@ -52,22 +40,23 @@ struct Words {
     next: AtomicU64,
     done: AtomicU64,
     hops: AtomicU64,
+    has_messages: AtomicBool,
     stops: AtomicBool,
 }
 
 /// A mailbox on cache lines of its own, as [`Words`] are.
 #[derive(Default)]
 #[repr(align(128))]
-struct Locked<M>(Mutex<M>);
+struct Aligned<M>(M);
 
 /// The shared state of the threads: their reports, a mailbox `M` from each partition to each other,
-/// and whether one has failed.
+/// and whether one has failed. Mailboxes are filled and emptied through shared references.
 pub(super) struct Barrier<M> {
     partitions: usize,
     /// By half and partition.
     words: [Vec<Words>; 2],
     /// By half, sending partition and receiving partition.
-    mailboxes: [Vec<Locked<M>>; 2],
+    mailboxes: [Vec<Aligned<M>>; 2],
     /// A thread has panicked: the others must not wait for it.
     poisoned: AtomicBool,
 }
@@ -75,7 +64,7 @@ pub(super) struct Barrier<M> {
 impl<M: Default> Barrier<M> {
     pub fn new(partitions: usize) -> Barrier<M> {
         let words = || (0..partitions).map(|_| Words::default()).collect();
-        let mailboxes = || (0..partitions * partitions).map(|_| Locked::default()).collect();
+        let mailboxes = || (0..partitions * partitions).map(|_| Aligned::default()).collect();
         Barrier {
             partitions,
             words: [words(), words()],
@@ -94,22 +83,27 @@ impl<M: Default> Barrier<M> {
 
     /// The mailbox of round `round`: before the barrier it is the sender's, after it the
     /// receiver's.
-    pub fn mailbox(&self, round: u64, from: usize, to: usize) -> MutexGuard<'_, M> {
+    pub fn mailbox(&self, round: u64, from: usize, to: usize) -> &M {
         let half = &self.mailboxes[(round % 2) as usize];
-        half[from * self.partitions + to].0.lock().expect("a thread that fails takes the run with it")
+        &half[from * self.partitions + to].0
     }
 
-    /// Comes to barrier number `round` as partition `me`, and waits for the others. After it, all
-    /// threads see the writes of any thread before it.
-    pub fn wait(&self, round: u64, me: usize, report: Report) {
+    /// Comes to barrier number `round` as partition `me`.
+    pub fn come(&self, round: u64, me: usize, report: Report) {
         let half = &self.words[(round % 2) as usize];
         half[me].next.store(report.next, Ordering::Relaxed);
         half[me].done.store(report.done, Ordering::Relaxed);
         half[me].hops.store(report.hops, Ordering::Relaxed);
+        half[me].has_messages.store(report.has_messages, Ordering::Relaxed);
         half[me].stops.store(report.stops, Ordering::Relaxed);
         half[me].rounds.store(round + 1, Ordering::Release);
+    }
+
+    /// Waits until all have come to barrier number `round`. After it, this thread sees what any thread wrote before
+    /// it came.
+    pub fn wait(&self, round: u64) {
         let mut spins = 0u32;
-        for other in half {
+        for other in &self.words[(round % 2) as usize] {
             while other.rounds.load(Ordering::Acquire) <= round {
                 assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the simulation has failed");
                 spins += 1;
@@ -118,18 +112,16 @@ impl<M: Default> Barrier<M> {
         }
     }
 
-    /// After barrier `round`: the reports of all; none if one of them stops.
-    pub fn agreed(&self, round: u64) -> Option<Agreed> {
-        let half = &self.words[(round % 2) as usize];
-        let next = half.iter().map(|w| w.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
-        let done = half.iter().map(|w| w.done.load(Ordering::Relaxed)).sum();
-        (!half.iter().any(|w| w.stops.load(Ordering::Relaxed))).then_some(Agreed { next, done })
-    }
-
-    /// Packet-hops of all partitions up to the barrier before `round`, to which this thread has not
-    /// yet come.
-    pub fn hops(&self, round: u64) -> u64 {
-        self.words[((round + 1) % 2) as usize].iter().map(|w| w.hops.load(Ordering::Relaxed)).sum()
+    /// After barrier `round`: the report of all together.
+    pub fn together(&self, round: u64) -> Report {
+        let nothing = Report { next: NEVER, done: 0, hops: 0, has_messages: false, stops: false };
+        self.words[(round % 2) as usize].iter().fold(nothing, |all, one| Report {
+            next: all.next.min(one.next.load(Ordering::Relaxed)),
+            done: all.done + one.done.load(Ordering::Relaxed),
+            hops: all.hops + one.hops.load(Ordering::Relaxed),
+            has_messages: all.has_messages | one.has_messages.load(Ordering::Relaxed),
+            stops: all.stops | one.stops.load(Ordering::Relaxed),
+        })
     }
 }
 
@@ -158,7 +150,7 @@ impl<M> Drop for Guard<'_, M> {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{Barrier, Report};
+    use super::{AtomicU64, Barrier, Ordering, Report};
     use loom::model::Builder;
     use loom::sync::Arc;
     use loom::thread;
@@ -166,29 +158,28 @@ mod loom_tests {
     /// The report of partition `me` in `round`: its numbers differ for each round and partition.
     fn report(round: u64, me: usize) -> Report {
         let own = 10 * round + me as u64;
-        Report { next: 100 + own, done: own, hops: 1000 + own, stops: false }
+        Report { next: 100 + own, done: own, hops: 1000 + own, has_messages: me as u64 == round, stops: false }
     }
 
     /// The work of a thread: in each round it sends, reports, waits, and finds the mail and reports
     /// of all others in this round.
-    fn take_part(barrier: &Barrier<Vec<u64>>, me: usize, rounds: u64) {
+    fn take_part(barrier: &Barrier<AtomicU64>, me: usize, rounds: u64) {
         let all = 0..barrier.partitions();
         for round in 0..rounds {
-            if round > 0 {
-                let hops: u64 = all.clone().map(|of| report(round - 1, of).hops).sum();
-                assert_eq!(barrier.hops(round), hops, "the hops of the round before");
-            }
             for to in barrier.others(me) {
-                barrier.mailbox(round, me, to).push(10 * round + me as u64);
+                barrier.mailbox(round, me, to).store(10 * round + me as u64, Ordering::Relaxed);
             }
-            barrier.wait(round, me, report(round, me));
+            barrier.come(round, me, report(round, me));
+            barrier.wait(round);
             for from in barrier.others(me) {
-                let found = std::mem::take(&mut *barrier.mailbox(round, from, me));
-                assert_eq!(found, [10 * round + from as u64], "one message, of this round");
+                let found = barrier.mailbox(round, from, me).load(Ordering::Relaxed);
+                assert_eq!(found, 10 * round + from as u64, "the message of this round");
             }
-            let agreed = barrier.agreed(round).expect("nobody stops");
-            assert_eq!(agreed.next, report(round, 0).next, "the least");
-            assert_eq!(agreed.done, all.clone().map(|of| report(round, of).done).sum::<u64>());
+            let together = barrier.together(round);
+            assert_eq!(together.next, report(round, 0).next, "the least");
+            assert_eq!(together.done, all.clone().map(|of| report(round, of).done).sum::<u64>());
+            assert_eq!(together.hops, all.clone().map(|of| report(round, of).hops).sum::<u64>());
+            assert_eq!((together.has_messages, together.stops), (round < barrier.partitions() as u64, false));
         }
     }
 
@@ -220,15 +211,17 @@ mod loom_tests {
     #[test]
     fn loom_one_that_stops_stops_all() {
         loom::model(|| {
-            let barrier = Arc::new(Barrier::<Vec<u64>>::new(2));
+            let barrier = Arc::new(Barrier::<AtomicU64>::new(2));
             let other = barrier.clone();
             let thread = thread::spawn(move || {
-                other.wait(0, 1, Report { stops: true, ..report(0, 1) });
-                other.agreed(0)
+                other.come(0, 1, Report { stops: true, ..report(0, 1) });
+                other.wait(0);
+                other.together(0).stops
             });
-            barrier.wait(0, 0, report(0, 0));
-            assert_eq!(barrier.agreed(0), None);
-            assert_eq!(thread.join().unwrap(), None);
+            barrier.come(0, 0, report(0, 0));
+            barrier.wait(0);
+            assert!(barrier.together(0).stops);
+            assert!(thread.join().unwrap());
         });
     }
 }

@@ -1,18 +1,22 @@
 //! One simulation on one thread or on several, with the same result to the bit.
 //!
-//! In a window no partition can affect another, so threads meet once a window, at a barrier. Before
-//! the barrier, each partition puts its packets and messages for another partition into a mailbox,
-//! and reports the next window that it needs. After the barrier, each partition empties its
-//! mailboxes, and all run the earliest window that any partition needs. Mailboxes and words are
-//! double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
+//! In a window no partition can affect another, so threads meet once a window, at a barrier. A partition comes
+//! to it when it has queued all packets that it sends to others in the window: when it has run its hosts, and the switches at its
+//! border. Before, it puts packets and messages for other partitions into mailboxes, and reports the next window that
+//! it needs. Then it runs its other switches, and waits for the other partitions only after that. All run the
+//! earliest window that any partition needs. Packets of others are needed when switches run, so each partition first runs
+//! the hosts of the next window, while these packets are fetched from the other processor.
+//!
+//! Mailboxes and words are double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
 //! barrier. A network in one partition needs no barrier: it goes from window to window.
 
 mod barrier;
 
 use crate::fabric::NodeId;
 use crate::network::{Handler, Network, PacketMailbox};
-use barrier::{Agreed, Barrier, Guard, NEVER, Report};
+use barrier::{Barrier, Guard, NEVER, Report};
 use linkpool_units::Time;
+use std::sync::{Mutex, MutexGuard};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,96 +82,139 @@ pub fn run_partitions<H: Handler + Send>(
         return Ended::Silent(Time::ZERO);
     };
     if barrier.partitions() == 1 {
-        return first.run(end, goal, |partition, _| partition.alone(&mut progress));
+        return first.run_alone(end, goal, &mut progress);
     }
     std::thread::scope(|scope| {
         for mut partition in partitions {
             scope.spawn(move || {
                 let _guard = Guard(barrier);
-                partition.run(end, goal, |partition, round| partition.meet(round, barrier, true))
+                partition.run(end, goal, barrier, |_, _| true)
             });
         }
         let _guard = Guard(barrier);
-        first.run(end, goal, |partition, round| {
-            let state = || (partition.network.window_start(), barrier.hops(round));
-            let goes_on = progress.goes_on(partition.handler.is_full(), state);
-            partition.meet(round, barrier, goes_on)
+        first.run(end, goal, barrier, |partition, hops| {
+            progress.goes_on(partition.handler.is_full(), || (partition.network.window_start(), hops))
         })
     })
 }
 
 impl<H: Handler> Partition<'_, H> {
-    /// Runs window after window. Between them `meet` returns the common knowledge of all
-    /// partitions, or none if the run must stop.
-    fn run(&mut self, end: Time, goal: u64, mut meet: impl FnMut(&mut Self, u64) -> Option<Agreed>) -> Ended {
+    /// Runs window after window without other partitions.
+    fn run_alone(&mut self, end: Time, goal: u64, progress: &mut Progress<'_>) -> Ended {
+        loop {
+            while let Some((host, at, message)) = self.handler.take_message() {
+                self.tell(host, at, message);
+            }
+            let state = || (self.network.window_start(), self.network.hops());
+            let goes_on = progress.goes_on(self.handler.is_full(), state);
+            let report = self.report(goes_on);
+            if let Some(ended) = self.ended(&report, end, goal) {
+                return ended;
+            }
+            if self.network.run_window(report.next, end, self.handler) {
+                return Ended::End;
+            }
+        }
+    }
+
+    /// Runs window after window with other partitions, which all meet at a barrier in each. `goes_on` gets the
+    /// packet-hops of all, and says whether the run continues.
+    fn run(
+        &mut self,
+        end: Time,
+        goal: u64,
+        barrier: &Barrier<Mailbox<H::Message>>,
+        mut goes_on: impl FnMut(&Self, u64) -> bool,
+    ) -> Ended {
+        self.come(barrier, 0, 0, goes_on(self, 0));
         for round in 0.. {
-            let Some(Agreed { next, done }) = meet(self, round) else {
-                return Ended::Stopped;
-            };
-            if done >= goal {
-                return Ended::Done(self.network.window_end().min(end));
+            barrier.wait(round);
+            let together = barrier.together(round);
+            if let Some(ended) = self.ended(&together, end, goal) {
+                self.receive_packets(barrier, round);
+                return ended;
             }
-            if next == NEVER {
-                return Ended::Silent(self.network.window_end().min(end));
+            if together.has_messages {
+                self.receive_messages(barrier, round);
             }
-            if self.network.run_window(next, end, self.handler) {
+            let needs_mail_first = self.network.needs_mail_first();
+            if needs_mail_first {
+                self.receive_packets(barrier, round);
+            } else {
+                barrier.others(self.me).for_each(|from| barrier.mailbox(round, from, self.me).packets.prefetch());
+            }
+            self.network.run_hosts(together.next, end, self.handler);
+            if !needs_mail_first {
+                self.receive_packets(barrier, round);
+            }
+            self.network.run_border(self.handler);
+            if !self.network.is_ending() {
+                self.come(barrier, round + 1, together.next + 1, goes_on(self, together.hops));
+            }
+            if self.network.run_inner() {
                 return Ended::End;
             }
         }
         unreachable!("rounds do not run out")
     }
 
-    /// The end of a window without other partitions.
-    #[inline]
-    fn alone(&mut self, progress: &mut Progress<'_>) -> Option<Agreed> {
-        while let Some((host, at, message)) = self.handler.take_message() {
-            self.tell(host, at, message);
+    /// How the run ends before the next window, if it does.
+    fn ended(&self, together: &Report, end: Time, goal: u64) -> Option<Ended> {
+        let by = self.network.window_end().min(end);
+        match together {
+            Report { stops: true, .. } => Some(Ended::Stopped),
+            Report { done, .. } if *done >= goal => Some(Ended::Done(by)),
+            Report { next: NEVER, .. } => Some(Ended::Silent(by)),
+            _ => None,
         }
-        let state = || (self.network.window_start(), self.network.hops());
-        progress.goes_on(self.handler.is_full(), state).then(|| Agreed { next: self.next(), done: self.handler.done() })
     }
 
-    /// The end of a window with other partitions: all meet at barrier number `round`.
-    fn meet(&mut self, round: u64, barrier: &Barrier<Mailbox<H::Message>>, goes_on: bool) -> Option<Agreed> {
-        let sent = self.send(barrier, round);
-        let report = Report {
-            next: self.next().min(sent),
+    /// The report without regard to other partitions.
+    fn report(&self, goes_on: bool) -> Report {
+        Report {
+            next: self.network.next_window().unwrap_or(NEVER),
             done: self.handler.done(),
             hops: self.network.hops(),
+            has_messages: false,
             stops: !goes_on,
-        };
-        barrier.wait(round, self.me, report);
-        self.receive(barrier, round);
-        barrier.agreed(round)
+        }
     }
 
-    /// Before the barrier: fills the mailboxes for other partitions. Returns the first window in
-    /// which a packet or message in them is due.
-    fn send(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) -> u64 {
-        let mut first = Time::MAX;
+    /// Comes to barrier number `round`, with packets and messages for others. No window before `least` is left
+    /// to run, but switches may still have to run in the last one.
+    fn come(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64, least: u64, goes_on: bool) {
+        let (mut first, mut has_messages) = (Time::MAX, false);
         while let Some((host, at, message)) = self.handler.take_message() {
             let to = self.network.partition_of(host);
             if to == self.me {
                 self.tell(host, at, message);
             } else {
-                first = first.min(at);
-                barrier.mailbox(round, self.me, to).messages.push((host, at, message));
+                (first, has_messages) = (first.min(at), true);
+                barrier.mailbox(round, self.me, to).messages().push((host, at, message));
             }
         }
         for to in barrier.others(self.me) {
-            first = first.min(self.network.hand_over(to, &mut barrier.mailbox(round, self.me, to).packets));
+            first = first.min(self.network.hand_over(to, &barrier.mailbox(round, self.me, to).packets));
         }
-        if first == Time::MAX { NEVER } else { self.network.window_of(first) }
+        let sent = if first == Time::MAX { NEVER } else { self.network.window_of(first) };
+        let report = self.report(goes_on);
+        let next = report.next.max(least).min(sent);
+        barrier.come(round, self.me, Report { next, has_messages, ..report });
     }
 
-    /// After the barrier: empties the mailboxes from other partitions.
-    fn receive(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
+    /// After the barrier: takes the messages of other partitions.
+    fn receive_messages(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
         for from in barrier.others(self.me) {
-            let mut mailbox = barrier.mailbox(round, from, self.me);
-            self.network.receive(&mut mailbox.packets);
-            for (host, at, message) in mailbox.messages.drain(..) {
+            for (host, at, message) in barrier.mailbox(round, from, self.me).messages().drain(..) {
                 self.tell(host, at, message);
             }
+        }
+    }
+
+    /// After the barrier, and before the next one: takes the packets of other partitions.
+    fn receive_packets(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
+        for from in barrier.others(self.me) {
+            self.network.receive(&barrier.mailbox(round, from, self.me).packets);
         }
     }
 
@@ -175,23 +222,23 @@ impl<H: Handler> Partition<'_, H> {
         self.handler.on_message(host, at, message);
         self.network.wake(host, self.handler);
     }
-
-    /// The next window in which an input of this partition is due.
-    #[inline]
-    fn next(&self) -> u64 {
-        self.network.next_window().unwrap_or(NEVER)
-    }
 }
 
 /// The mailbox from one partition to another.
 struct Mailbox<M> {
     packets: PacketMailbox,
-    messages: Vec<(NodeId, Time, M)>,
+    messages: Mutex<Vec<(NodeId, Time, M)>>,
+}
+
+impl<M> Mailbox<M> {
+    fn messages(&self) -> MutexGuard<'_, Vec<(NodeId, Time, M)>> {
+        self.messages.lock().expect("a thread that fails takes the run with it")
+    }
 }
 
 impl<M> Default for Mailbox<M> {
     fn default() -> Self {
-        Mailbox { packets: PacketMailbox::default(), messages: Vec::new() }
+        Mailbox { packets: PacketMailbox::default(), messages: Mutex::default() }
     }
 }
 

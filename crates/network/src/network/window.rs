@@ -1,0 +1,260 @@
+//! A window: its packets and timers, at hosts, then at switches at the border of the partition, then at the others.
+
+use super::ahead;
+use super::egress::Egress;
+use super::handler::Handler;
+use super::order::{Arrivals, NONE, Step};
+use super::run::{BATCH, Network};
+use crate::fabric::NodeId;
+use crate::on_the_way::Place;
+use crate::packet::Packet;
+use crate::spreading::Chooser;
+use linkpool_units::Time;
+use std::ops::Range;
+
+impl Network {
+    /// Runs `window`, up to `end`; nothing is due before it. Returns true if `end` is reached.
+    pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
+        self.run_hosts(window, end, handler);
+        self.run_border(handler);
+        self.run_inner()
+    }
+
+    /// Must packets from other partitions have come before [`Network::run_hosts`]? Otherwise they are
+    /// needed in [`Network::run_border`].
+    pub(crate) fn needs_mail_first(&self) -> bool {
+        self.mail_to_hosts || self.taps.is_some()
+    }
+
+    /// Begins `window`, which is up to `end`; nothing is due before it. Runs the hosts.
+    pub(crate) fn run_hosts<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) {
+        self.egress.calendar.advance_to(window);
+        self.egress.on_the_way.advance_to(window);
+        let start = self.egress.windows.start(window);
+        self.limit = self.egress.windows.end(window).min(end);
+        self.ending = self.limit == end;
+        while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
+            self.egress.routes = routes;
+        }
+        if window >= self.ask_at {
+            self.queues_are_far = ahead::are_far(&self.egress.links);
+            self.ask_at = ahead::next_question(window);
+        }
+        self.take_due();
+        self.to_hosts.packets.clear();
+        self.to_switches.packets.clear();
+        self.take(Place::Host);
+        if self.taps.is_some() {
+            self.take_all_to_switches();
+            self.show_passing(handler);
+        }
+        self.visit_hosts(handler);
+    }
+
+    /// Runs the switches from which packets may go to other partitions. After it, all packets are queued
+    /// that this partition sends to others in this window.
+    pub(crate) fn run_border<H: Handler>(&mut self, handler: &mut H) {
+        if self.runs_by_place() {
+            self.take(Place::Border);
+            return self.forward();
+        }
+        self.take_all_to_switches();
+        self.visit_switches(handler);
+        if self.egress.ports.are_due() {
+            let (limit, ending) = (self.limit, self.ending);
+            let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
+            ports.end_window(limit, ending, &mut transmitter);
+        }
+    }
+
+    /// Does the run end in the window that runs?
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending
+    }
+
+    /// Runs the other switches. Returns true if the end is reached.
+    pub(crate) fn run_inner(&mut self) -> bool {
+        if self.runs_by_place() {
+            self.to_switches.packets.clear();
+            self.take(Place::Inner);
+            self.forward();
+        }
+        self.ending
+    }
+
+    /// Do switches at the border run before the others? Then other partitions wait for less. It needs switches whose packets
+    /// do not depend on each other, and no port that transmits at the end of the window.
+    #[inline]
+    fn runs_by_place(&self) -> bool {
+        self.is_divided && self.egress.ports.len() == 0 && self.forwards_by_link()
+    }
+
+    /// Does the order of packets at switches matter only among those that take the same link?
+    ///
+    /// With ECMP a packet's link does not depend on other packets. Other ways to choose, timers, and ports that depend on
+    /// each other need the packets of each switch in order.
+    #[inline]
+    fn forwards_by_link(&self) -> bool {
+        let wakes_switches = self.woken.last().is_some_and(|node| *node >= self.hosts);
+        !wakes_switches && matches!(self.chooser, Chooser::Flows) && !self.egress.ports.are_related()
+    }
+
+    /// Finds the nodes whose timers are due in this window, and the ports.
+    #[inline(never)]
+    fn take_due(&mut self) {
+        let Network { egress: Egress { calendar, ports, .. }, woken, timer_windows, .. } = self;
+        woken.clear();
+        calendar.take_due(|input| match timer_windows.get_mut(input as usize) {
+            Some(timers) => {
+                *timers = u64::MAX;
+                woken.push(NodeId::from(input));
+            }
+            None => ports.wake(input),
+        });
+    }
+
+    /// Takes the packets that come to `place` in this window before its end.
+    fn take(&mut self, place: Place) {
+        let arrivals = if place == Place::Host { &mut self.to_hosts } else { &mut self.to_switches };
+        let first = arrivals.packets.len();
+        self.egress.on_the_way.take(place, &mut arrivals.packets);
+        if self.ending {
+            // The run ends in this window, and packets that arrive later stay on their way.
+            let late = arrivals.packets.extract_if(first.., |incoming| incoming.packet.arrival >= self.limit);
+            late.for_each(|incoming| self.egress.on_the_way.push(place, incoming));
+        }
+        self.hops += (arrivals.packets.len() - first) as u64;
+    }
+
+    /// Takes the packets that come to switches in this window.
+    fn take_all_to_switches(&mut self) {
+        self.take(Place::Border);
+        self.take(Place::Inner);
+    }
+
+    /// Gives hosts the packets that come to them in this window, and runs the timers of these hosts
+    /// and of those that are woken.
+    fn visit_hosts<H: Handler>(&mut self, handler: &mut H) {
+        let mut arrivals = std::mem::take(&mut self.to_hosts);
+        self.chain_by_node(&mut arrivals);
+        for first in (0..arrivals.packets.len()).step_by(BATCH) {
+            let last = arrivals.packets.len().min(first + BATCH);
+            let batch = &arrivals.packets[first..last];
+            ahead::prefetch_hosts(&self.egress.links, &self.egress.routes, batch, handler);
+            if handler.endpoint_bytes() > ahead::NEAR {
+                handler.prefetch(batch.iter().map(|incoming| &incoming.packet));
+            }
+            if self.queues_are_far {
+                ahead::prefetch_answers(&self.egress.links, &self.egress.routes, batch);
+            }
+            (first..last).for_each(|number| self.visit_with(&mut arrivals, number, handler));
+        }
+        self.to_hosts = arrivals;
+        self.finish_woken(0..self.woken_hosts(), handler);
+    }
+
+    /// Forwards the packets that come to switches in this window, and runs the timers of the
+    /// switches that are woken.
+    fn visit_switches<H: Handler>(&mut self, handler: &mut H) {
+        if self.forwards_by_link() {
+            return self.forward();
+        }
+        let mut arrivals = std::mem::take(&mut self.to_switches);
+        self.chain_by_node(&mut arrivals);
+        (0..arrivals.packets.len()).for_each(|number| self.visit_with(&mut arrivals, number, handler));
+        self.to_switches = arrivals;
+        self.finish_woken(self.woken_hosts()..self.woken.len(), handler);
+    }
+
+    /// How many of the woken nodes are hosts; these are the first.
+    fn woken_hosts(&self) -> usize {
+        self.woken.partition_point(|node| *node < self.hosts)
+    }
+
+    /// Runs the timers that are left of the woken nodes with these numbers.
+    fn finish_woken<H: Handler>(&mut self, numbers: Range<usize>, handler: &mut H) {
+        let woken = std::mem::take(&mut self.woken);
+        woken[numbers].iter().for_each(|node| self.finish(*node, handler));
+        self.woken = woken;
+    }
+
+    /// Chains the packets that come to one node.
+    fn chain_by_node(&mut self, arrivals: &mut Arrivals) {
+        let Arrivals { packets, steps, .. } = arrivals;
+        steps.clear();
+        steps.extend(packets.iter().zip(0..).map(|(incoming, number)| {
+            let before = std::mem::replace(&mut self.latest[incoming.node.index()], number);
+            Step { before, ..Step::default() }
+        }));
+    }
+
+    /// Visits the node to which packet `number` comes, with all packets that come to it, if the
+    /// packet is the latest of them.
+    #[inline(always)]
+    fn visit_with<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
+        let incoming = &arrivals.packets[number];
+        let node = incoming.node;
+        let latest = &mut self.latest[node.index()];
+        if *latest as usize != number {
+            return;
+        }
+        *latest = NONE;
+        if arrivals.steps[number].before == NONE {
+            self.take_in(node, &incoming.packet, handler);
+        } else {
+            self.take_in_chain(arrivals, number, handler);
+        }
+        self.finish(node, handler);
+    }
+
+    /// Gives a node the packets of the chain of packet `number`, in order.
+    #[inline(never)]
+    fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
+        let Arrivals { packets, steps, order } = arrivals;
+        for number in order.of(packets, steps, number as u32) {
+            let incoming = &packets[number];
+            self.take_in(incoming.node, &incoming.packet, handler);
+        }
+    }
+
+    /// `node` has got all packets of the window: runs its timers that are left.
+    #[inline(always)]
+    fn finish<H: Handler>(&mut self, node: NodeId, handler: &mut H) {
+        self.run_timers(node, self.limit, handler);
+        if !self.ending {
+            self.wake(node, handler);
+        }
+    }
+
+    /// `packet` comes to `node`, after the timers that are due before; where they tie, the packet is
+    /// first.
+    #[inline(always)]
+    fn take_in<H: Handler>(&mut self, node: NodeId, packet: &Packet, handler: &mut H) {
+        self.run_timers(node, packet.arrival, handler);
+        if node < self.hosts && NodeId::from(packet.dst()) == node {
+            let out = self.egress(node);
+            handler.on_packet(node, packet.arrival, packet, out);
+            out.trailers.release(packet);
+        } else {
+            self.pass_on(node, *packet);
+        }
+    }
+
+    /// Runs the timers of `node` that are due before `limit`.
+    #[inline(always)]
+    fn run_timers<H: Handler>(&mut self, node: NodeId, limit: Time, handler: &mut H) {
+        let at = handler.next_timer(node);
+        if at < limit {
+            self.run_due_timers(node, at, limit, handler);
+        }
+    }
+
+    /// The same, the first `at` that time.
+    #[inline(never)]
+    fn run_due_timers<H: Handler>(&mut self, node: NodeId, mut at: Time, limit: Time, handler: &mut H) {
+        while at < limit {
+            handler.on_timer(node, at, self.egress(node));
+            at = handler.next_timer(node);
+        }
+    }
+}
