@@ -102,6 +102,7 @@ impl Network {
             woken: Vec::new(),
             to_hosts: Arrivals::new(timetable.seed),
             to_switches: Arrivals::new(timetable.seed),
+            inner_waits: false,
             latest: vec![NONE; fabric.nodes()].into(),
             taps: None,
             queues_are_far: false,

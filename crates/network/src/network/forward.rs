@@ -18,6 +18,7 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.to_switches);
         self.route(&mut arrivals);
         self.queue(&mut arrivals);
+        arrivals.packets.clear();
         self.to_switches = arrivals;
     }
 

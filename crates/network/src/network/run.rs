@@ -55,6 +55,8 @@ pub struct Network {
     /// The packets that come to hosts in this window, and those that come to switches.
     pub(super) to_hosts: Arrivals,
     pub(super) to_switches: Arrivals,
+    /// Have the switches that are not at the border still to run in this window?
+    pub(super) inner_waits: bool,
     /// By node, while nodes run: the number of the latest packet that comes to it in this window.
     pub(super) latest: Box<[u32]>,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.

@@ -41,8 +41,6 @@ impl Network {
             self.ask_at = ahead::next_question(window);
         }
         self.take_due();
-        self.to_hosts.packets.clear();
-        self.to_switches.packets.clear();
         self.take(Place::Host);
         if self.taps.is_some() {
             self.take_all_to_switches();
@@ -56,7 +54,14 @@ impl Network {
     pub(crate) fn run_border<H: Handler>(&mut self, handler: &mut H) {
         if self.runs_by_place() {
             self.take(Place::Border);
-            return self.forward();
+            self.forward();
+            self.take(Place::Inner);
+            // Otherwise what these packets do decides which window is the next.
+            self.inner_waits = self.next_window() == Some(self.egress.calendar.now() + 1);
+            if !self.inner_waits {
+                self.forward();
+            }
+            return;
         }
         self.take_all_to_switches();
         self.visit_switches(handler);
@@ -72,18 +77,16 @@ impl Network {
         self.ending
     }
 
-    /// Runs the other switches. Returns true if the end is reached.
+    /// Runs the other switches, if they have not run. Returns true if the end is reached.
     pub(crate) fn run_inner(&mut self) -> bool {
-        if self.runs_by_place() {
-            self.to_switches.packets.clear();
-            self.take(Place::Inner);
+        if std::mem::take(&mut self.inner_waits) {
             self.forward();
         }
         self.ending
     }
 
-    /// Do switches at the border run before the others? Then other partitions wait for less. It needs switches whose packets
-    /// do not depend on each other, and no port that transmits at the end of the window.
+    /// Do switches at the border run before the others? Then other partitions wait for less. It needs switches whose
+    /// packets do not depend on each other, and no port that transmits at the end of the window.
     #[inline]
     fn runs_by_place(&self) -> bool {
         self.is_divided && self.egress.ports.len() == 0 && self.forwards_by_link()
@@ -91,8 +94,8 @@ impl Network {
 
     /// Does the order of packets at switches matter only among those that take the same link?
     ///
-    /// With ECMP a packet's link does not depend on other packets. Other ways to choose, timers, and ports that depend on
-    /// each other need the packets of each switch in order.
+    /// With ECMP a packet's link does not depend on other packets. Other ways to choose, timers, and ports
+    /// that depend on each other need the packets of each switch in order.
     #[inline]
     fn forwards_by_link(&self) -> bool {
         let wakes_switches = self.woken.last().is_some_and(|node| *node >= self.hosts);
@@ -149,6 +152,7 @@ impl Network {
             }
             (first..last).for_each(|number| self.visit_with(&mut arrivals, number, handler));
         }
+        arrivals.packets.clear();
         self.to_hosts = arrivals;
         self.finish_woken(0..self.woken_hosts(), handler);
     }
@@ -162,6 +166,7 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.to_switches);
         self.chain_by_node(&mut arrivals);
         (0..arrivals.packets.len()).for_each(|number| self.visit_with(&mut arrivals, number, handler));
+        arrivals.packets.clear();
         self.to_switches = arrivals;
         self.finish_woken(self.woken_hosts()..self.woken.len(), handler);
     }

@@ -126,7 +126,7 @@ impl<H: Handler> Partition<'_, H> {
         barrier: &Barrier<Mailbox<H::Message>>,
         mut goes_on: impl FnMut(&Self, u64) -> bool,
     ) -> Ended {
-        self.come(barrier, 0, 0, goes_on(self, 0));
+        self.come(barrier, 0, goes_on(self, 0));
         for round in 0.. {
             barrier.wait(round);
             let together = barrier.together(round);
@@ -149,7 +149,7 @@ impl<H: Handler> Partition<'_, H> {
             }
             self.network.run_border(self.handler);
             if !self.network.is_ending() {
-                self.come(barrier, round + 1, together.next + 1, goes_on(self, together.hops));
+                self.come(barrier, round + 1, goes_on(self, together.hops));
             }
             if self.network.run_inner() {
                 return Ended::End;
@@ -180,9 +180,8 @@ impl<H: Handler> Partition<'_, H> {
         }
     }
 
-    /// Comes to barrier number `round`, with packets and messages for others. No window before `least` is left
-    /// to run, but switches may still have to run in the last one.
-    fn come(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64, least: u64, goes_on: bool) {
+    /// Comes to barrier number `round`, with packets and messages for others.
+    fn come(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64, goes_on: bool) {
         let (mut first, mut has_messages) = (Time::MAX, false);
         while let Some((host, at, message)) = self.handler.take_message() {
             let to = self.network.partition_of(host);
@@ -198,8 +197,7 @@ impl<H: Handler> Partition<'_, H> {
         }
         let sent = if first == Time::MAX { NEVER } else { self.network.window_of(first) };
         let report = self.report(goes_on);
-        let next = report.next.max(least).min(sent);
-        barrier.come(round, self.me, Report { next, has_messages, ..report });
+        barrier.come(round, self.me, Report { next: report.next.min(sent), has_messages, ..report });
     }
 
     /// After the barrier: takes the messages of other partitions.
