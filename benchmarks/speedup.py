@@ -31,10 +31,9 @@ THREADS = [2, 4, 8, 16, 32, 64]
 # of the barrier, which take milliseconds.
 REPEATS = 3
 SHORT_REPEATS = 200
-# What a hop to another partition costs beyond another, in hops. Where 16% of the hops were such,
-# they added 27 instructions to each hop (docs/reports/2026-11-21-performance.md, Threads); a hop
-# takes 348 (docs/reports/2026-11-23-hop-instructions.md).
-CROSSING = 27 / 0.16 / 348
+# What a hop to another partition costs beyond another, in hops: 223 instructions, of the 305 of a hop
+# (docs/reports/2026-11-26-speed.md).
+CROSSING = 223 / 305
 # A flow from a host to its neighbour, so that windows are nearly empty: the first alone, on one
 # thread, and with its mirror image in the other partition, on two.
 FLOW = '[[workload.flow]]\ntransport = "t"\nfrom = "h{}"\nto = "h{}"\n'
@@ -97,7 +96,7 @@ def predict(
     """Return the speed-up, with the barrier and if it took no time."""
     crossing = 1 + CROSSING * division["crossings"] / counted["hops"]
     work = hop * division["busiest"] * crossing
-    # A thread reads a word of each other thread, and two mailboxes that it shares with each.
+    # A thread reads the report of each other thread and a mailbox from it, and fills one for it.
     waits = counted["windows"] * barrier * (division["parts"] - 1)
     alone = hop * counted["hops"]
     return alone / (work + waits), alone / work
