@@ -31,8 +31,8 @@ THREADS = [2, 4, 8, 16, 32, 64]
 # of the barrier, which take milliseconds.
 REPEATS = 3
 SHORT_REPEATS = 200
-# What a hop to another partition costs beyond another, in hops: 223 instructions, of the 305 of a hop
-# (docs/reports/2026-11-26-speed.md).
+# What a hop to another partition costs beyond another, in hops: 223 instructions, of the 305 of a
+# hop (docs/reports/2026-11-26-speed.md).
 CROSSING = 223 / 305
 # A flow from a host to its neighbour, so that windows are nearly empty: the first alone, on one
 # thread, and with its mirror image in the other partition, on two.
