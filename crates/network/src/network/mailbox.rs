@@ -3,9 +3,9 @@
 use super::run::Network;
 use crate::on_the_way::Incoming;
 use crate::packet::{Flags, Trailer};
-use linkpool_engine::{prefetch, prefetch_lines};
+use linkpool_engine::prefetch;
 use linkpool_units::Time;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
 /// The packets of a window that need no lock.
@@ -23,10 +23,10 @@ const AHEAD: usize = 16;
 #[repr(C)]
 pub(crate) struct PacketMailbox {
     /// The number of packets in `first`.
-    count: AtomicUsize,
-    first: [[AtomicU64; Incoming::WORDS]; FIRST],
-    /// Is there something in `rest`?
+    count: AtomicU32,
+    /// Is there something in `rest`? Beside the number, as the receiver reads both each time.
     has_rest: AtomicBool,
+    first: [[AtomicU64; Incoming::WORDS]; FIRST],
     rest: Mutex<Rest>,
 }
 
@@ -39,14 +39,15 @@ struct Rest {
 }
 
 impl PacketMailbox {
-    fn rest(&self) -> MutexGuard<'_, Rest> {
-        self.rest.lock().expect("a thread that fails takes the run with it")
-    }
-
-    /// Prefetches the first packets, which another processor has written.
+    /// Prefetches what another processor has written, the further packets apart.
     pub(crate) fn prefetch(&self) {
-        prefetch_lines::<5, _>(self);
+        prefetch(self);
     }
+}
+
+/// Locks what threads exchange.
+pub(crate) fn lock<T>(exchanged: &Mutex<T>) -> MutexGuard<'_, T> {
+    exchanged.lock().expect("a thread that fails takes the run with it")
 }
 
 impl Network {
@@ -56,16 +57,16 @@ impl Network {
         let (mut arrival, mut count, mut rest) = (Time::MAX, 0, None);
         for incoming in self.egress.on_the_way.hand_over(partition) {
             if let Some(trailer) = self.egress.trailers.of(&incoming.packet) {
-                rest.get_or_insert_with(|| mailbox.rest()).trailers.push(*trailer);
+                rest.get_or_insert_with(|| lock(&mailbox.rest)).trailers.push(*trailer);
                 self.egress.trailers.release(&incoming.packet);
             }
             arrival = arrival.min(incoming.packet.arrival);
-            match mailbox.first.get(count) {
+            match mailbox.first.get(count as usize) {
                 Some(place) => {
                     place.iter().zip(incoming.to_words()).for_each(|(word, value)| word.store(value, Relaxed));
                     count += 1;
                 }
-                None => rest.get_or_insert_with(|| mailbox.rest()).packets.push(incoming),
+                None => rest.get_or_insert_with(|| lock(&mailbox.rest)).packets.push(incoming),
             }
         }
         mailbox.count.store(count, Relaxed);
@@ -76,11 +77,11 @@ impl Network {
     /// Takes the packets that another partition has sent to this one: they are on their way here
     /// from now on.
     pub(crate) fn receive(&mut self, mailbox: &PacketMailbox) {
-        let mut rest = mailbox.has_rest.load(Relaxed).then(|| mailbox.rest());
+        let mut rest = mailbox.has_rest.load(Relaxed).then(|| lock(&mailbox.rest));
         let mut nothing = Rest::default();
         let Rest { packets, trailers } = rest.as_deref_mut().unwrap_or(&mut nothing);
         let mut trailers = trailers.drain(..);
-        for place in &mailbox.first[..mailbox.count.load(Relaxed)] {
+        for place in &mailbox.first[..mailbox.count.load(Relaxed) as usize] {
             let words = place.each_ref().map(|word| word.load(Relaxed));
             self.take_over(Incoming::from_words(words), &mut trailers);
         }

@@ -15,6 +15,6 @@ mod window;
 
 pub use egress::Egress;
 pub use handler::Handler;
-pub(crate) use mailbox::PacketMailbox;
+pub(crate) use mailbox::{PacketMailbox, lock};
 pub use order::tie_rank;
 pub use run::Network;

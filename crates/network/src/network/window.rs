@@ -56,7 +56,7 @@ impl Network {
             self.take(Place::Border);
             self.forward();
             self.take(Place::Inner);
-            // Otherwise what these packets do decides which window is the next.
+            // These packets wait if the next window is known without them.
             self.inner_waits = self.next_window() == Some(self.egress.calendar.now() + 1);
             if !self.inner_waits {
                 self.forward();

@@ -1,6 +1,7 @@
 //! The barrier at which the threads of a run meet once a window, and all that they exchange there.
 //!
 //! A thread comes to it, works on, and waits later for those that have not come.
+//!
 //! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read the
 //! reports of round n finds them unchanged: the next to write to the same half is round n + 2, and
 //! that needs this thread at barrier n + 1. With `--cfg loom` the tests below try every order that

@@ -1,11 +1,12 @@
 //! One simulation on one thread or on several, with the same result to the bit.
 //!
-//! In a window no partition can affect another, so threads meet once a window, at a barrier. A partition comes
-//! to it when it has queued all packets that it sends to others in the window: when it has run its hosts, and the switches at its
-//! border. Before, it puts packets and messages for other partitions into mailboxes, and reports the next window that
-//! it needs. Then it runs its other switches, and waits for the other partitions only after that. All run the
-//! earliest window that any partition needs. Packets of others are needed when switches run, so each partition first runs
-//! the hosts of the next window, while these packets are fetched from the other processor.
+//! In a window no partition can affect another, so threads meet once a window, at a barrier. A partition
+//! comes to it when it has run its hosts, and the switches at its border: then it has queued all packets that it
+//! sends to others in the window. Before, it puts packets and messages for other partitions into mailboxes, and
+//! reports the next window that it needs. Then it runs its other switches, and waits for the other partitions only
+//! after that. All run the earliest window that any partition needs. Switches need the packets of other partitions,
+//! so each partition first runs the hosts of the next window, while these packets are fetched from the other
+//! processor.
 //!
 //! Mailboxes and words are double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
 //! barrier. A network in one partition needs no barrier: it goes from window to window.
@@ -13,10 +14,10 @@
 mod barrier;
 
 use crate::fabric::NodeId;
-use crate::network::{Handler, Network, PacketMailbox};
+use crate::network::{Handler, Network, PacketMailbox, lock};
 use barrier::{Barrier, Guard, NEVER, Report};
 use linkpool_units::Time;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -189,7 +190,7 @@ impl<H: Handler> Partition<'_, H> {
                 self.tell(host, at, message);
             } else {
                 (first, has_messages) = (first.min(at), true);
-                barrier.mailbox(round, self.me, to).messages().push((host, at, message));
+                lock(&barrier.mailbox(round, self.me, to).messages).push((host, at, message));
             }
         }
         for to in barrier.others(self.me) {
@@ -203,7 +204,7 @@ impl<H: Handler> Partition<'_, H> {
     /// After the barrier: takes the messages of other partitions.
     fn receive_messages(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
         for from in barrier.others(self.me) {
-            for (host, at, message) in barrier.mailbox(round, from, self.me).messages().drain(..) {
+            for (host, at, message) in lock(&barrier.mailbox(round, from, self.me).messages).drain(..) {
                 self.tell(host, at, message);
             }
         }
@@ -226,12 +227,6 @@ impl<H: Handler> Partition<'_, H> {
 struct Mailbox<M> {
     packets: PacketMailbox,
     messages: Mutex<Vec<(NodeId, Time, M)>>,
-}
-
-impl<M> Mailbox<M> {
-    fn messages(&self) -> MutexGuard<'_, Vec<(NodeId, Time, M)>> {
-        self.messages.lock().expect("a thread that fails takes the run with it")
-    }
 }
 
 impl<M> Default for Mailbox<M> {
