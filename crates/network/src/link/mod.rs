@@ -35,9 +35,6 @@ pub struct Link {
     room: u32,
     /// The most packets that were queued at once, the packet in service included.
     max_present: u32,
-    /// While switches run: the latest of the packets that are about to join the queue, by its
-    /// number among the packets of the window.
-    pub(crate) latest: u32,
     /// The receiving node.
     pub(crate) to: NodeId,
     pub(crate) kind: u16,
@@ -78,7 +75,6 @@ impl Link {
             departed: 0,
             room: 0,
             max_present: 0,
-            latest: u32::MAX,
             to,
             kind,
             list,

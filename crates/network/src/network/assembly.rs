@@ -104,6 +104,7 @@ impl Network {
             to_switches: Arrivals::new(timetable.seed),
             inner_waits: false,
             latest: vec![NONE; fabric.nodes()].into(),
+            latest_on: vec![NONE; fabric.links().len()].into(),
             taps: None,
             queues_are_far: false,
             ask_at: 0,

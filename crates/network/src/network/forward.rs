@@ -1,15 +1,12 @@
 //! Switches forward the packets of a window.
 
+use super::ahead;
 use super::egress::Egress;
 use super::order::{Arrivals, NONE, Step};
-use super::run::{BATCH, Network};
+use super::run::Network;
 use crate::fabric::NodeId;
-use crate::link::Link;
-use crate::on_the_way::Incoming;
 use crate::packet::Packet;
-use crate::routing::Routes;
 use crate::spreading::Chooser;
-use linkpool_engine::prefetch_place;
 
 impl Network {
     /// Routes the packets that come to switches, and then queues them. The order matters only of those that
@@ -17,7 +14,11 @@ impl Network {
     pub(super) fn forward(&mut self) {
         let mut arrivals = std::mem::take(&mut self.to_switches);
         self.route(&mut arrivals);
-        self.queue(&mut arrivals);
+        if self.queues_are_far {
+            self.queue::<true>(&mut arrivals);
+        } else {
+            self.queue::<false>(&mut arrivals);
+        }
         arrivals.packets.clear();
         self.to_switches = arrivals;
     }
@@ -26,52 +27,41 @@ impl Network {
     /// packets that take the same link.
     #[inline(never)]
     fn route(&mut self, arrivals: &mut Arrivals) {
-        let Network { egress: Egress { links, routes, .. }, queues_are_far, .. } = self;
+        let Network { egress: Egress { routes, .. }, latest_on, .. } = self;
         let Arrivals { packets, steps, .. } = arrivals;
         steps.clear();
-        if !*queues_are_far {
-            return route_near(routes, links, packets, steps);
-        }
-        for batch in packets.chunks_mut(BATCH) {
-            let first = steps.len();
-            steps.extend(batch.iter_mut().map(|incoming| {
-                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
-                prefetch_place(links, link.index());
-                Step { link, before: NONE }
-            }));
-            for (step, number) in steps[first..].iter_mut().zip(first as u32..) {
-                step.before = std::mem::replace(&mut links[step.link.index()].latest, number);
-            }
-        }
+        steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
+            let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+            Step { link, before: std::mem::replace(&mut latest_on[link.index()], number) }
+        }));
     }
 
     /// Queues packets that are routed, those of a chain in order; a packet's `arrival` is when it
-    /// came.
+    /// came. `FAR`: links and their queues are prefetched.
     #[inline(never)]
-    fn queue(&mut self, arrivals: &mut Arrivals) {
-        let queues_are_far = self.queues_are_far;
-        let egress = self.egress(NodeId::default());
+    fn queue<const FAR: bool>(&mut self, arrivals: &mut Arrivals) {
+        let Network { egress, latest_on, .. } = self;
         let Arrivals { packets, steps, order } = arrivals;
-        for first in (0..packets.len()).step_by(BATCH) {
-            let last = packets.len().min(first + BATCH);
-            let batch = &steps[first..last];
-            if queues_are_far {
-                batch.iter().for_each(|step| egress.links[step.link.index()].prefetch_end());
+        if FAR {
+            ahead::prefetch_first(&egress.links, steps);
+        }
+        for ((step, incoming), number) in steps.iter().copied().zip(packets.iter()).zip(0u32..) {
+            if FAR {
+                ahead::prefetch_next(&egress.links, steps, number as usize);
             }
-            for ((step, incoming), number) in batch.iter().copied().zip(&packets[first..last]).zip(first as u32..) {
-                let Egress { links, kinds, on_the_way, .. } = &mut *egress;
-                let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
-                if link.latest != number {
-                    continue; // it is queued with the latest of its chain
-                }
-                link.latest = NONE;
-                if step.before != NONE {
-                    egress.enqueue_chain(step.link, packets, order.of(packets, steps, number));
-                } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
-                    on_the_way.add(step.link, link, arrival, packet);
-                } else {
-                    egress.enqueue_by_thresholds(step.link, packet.arrival, *packet);
-                }
+            let latest = &mut latest_on[step.link.index()];
+            if *latest != number {
+                continue; // it is queued with the latest of its chain
+            }
+            *latest = NONE;
+            let Egress { links, kinds, on_the_way, .. } = &mut *egress;
+            let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
+            if step.before != NONE {
+                egress.enqueue_chain(step.link, packets, order.of(packets, steps, number));
+            } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
+                on_the_way.add(step.link, link, arrival, packet);
+            } else {
+                egress.enqueue_by_thresholds(step.link, packet.arrival, *packet);
             }
         }
     }
@@ -101,13 +91,4 @@ impl Network {
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
         }
     }
-}
-
-/// As [`Network::route`], where the links are at hand.
-#[inline(never)]
-fn route_near(routes: &Routes, links: &mut [Link], packets: &mut [Incoming], steps: &mut Vec<Step>) {
-    steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
-        let link = routes.at(incoming.node).next_link(&mut incoming.packet);
-        Step { link, before: std::mem::replace(&mut links[link.index()].latest, number) }
-    }));
 }

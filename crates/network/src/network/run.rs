@@ -14,8 +14,7 @@ use crate::witness::Witness;
 use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
-/// So many packets are routed, then queued, or given to hosts. So what one needs is in the cache when
-/// it is needed, prefetched while others were at work.
+/// So many packets are given to hosts at a time: while the memory for one comes, others are at work.
 pub(super) const BATCH: usize = 64;
 
 /// Links, switches and the clock, of a whole fabric or of a partition of it.
@@ -59,6 +58,8 @@ pub struct Network {
     pub(super) inner_waits: bool,
     /// By node, while nodes run: the number of the latest packet that comes to it in this window.
     pub(super) latest: Box<[u32]>,
+    /// By link, while switches run: the number of the latest packet that takes it in this window.
+    pub(super) latest_on: Box<[u32]>,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
     pub(super) taps: Option<Box<[Flags]>>,
     /// Do queues take so much memory that their places are prefetched?
