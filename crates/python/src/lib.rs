@@ -8,9 +8,14 @@ mod worker;
 
 use errors::{InternalError, ScenarioError, SimulationError};
 use linkpool_units::Time;
+use mimalloc::MiMalloc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Scenario};
+
+/// The memory of large simulations is in huge pages where the system grants them (`docs/performance.md`).
+#[global_allocator]
+static MEMORY: MiMalloc = MiMalloc;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {

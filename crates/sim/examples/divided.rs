@@ -4,7 +4,12 @@
 //! The arguments are `count` or `time`, the scenario, and numbers of partitions or of threads. It
 //! prints JSON.
 
+use mimalloc::MiMalloc;
 use serde_json::json;
+
+/// As in the extension module.
+#[global_allocator]
+static MEMORY: MiMalloc = MiMalloc;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
