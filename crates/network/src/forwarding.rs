@@ -1,6 +1,7 @@
 //! The forwarding table, packed into 32 bits an entry.
 
 use crate::fabric::LinkId;
+use linkpool_engine::prefetch_place;
 use std::collections::HashMap;
 
 /// The next hop of a node for a column: one link, or any of several equal-cost links.
@@ -88,6 +89,12 @@ impl Table {
             });
         }
         first as u32
+    }
+
+    /// Prefetches the entry that [`Table::next`] reads first.
+    #[inline]
+    pub(crate) fn prefetch(&self, row: u32, column: u32) {
+        prefetch_place(&self.rows, row as usize + column as usize / COLUMNS);
     }
 
     /// The next hop for `column` of the node whose row begins at `row`.

@@ -249,6 +249,12 @@ impl RoutesAt<'_> {
         self.next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
     }
 
+    /// Prefetches the entry of the table that [`RoutesAt::next_link`] will read first.
+    #[inline]
+    pub(crate) fn prefetch(&self, packet: &Packet) {
+        self.table.prefetch(self.row.row, self.columns[packet.dst().index()]);
+    }
+
     /// As [`Routes::next_link`], where `node` has several links or is a switch.
     #[inline(always)]
     pub(crate) fn next_link(&self, packet: &mut Packet) -> LinkId {

@@ -3,17 +3,22 @@
 use super::ahead;
 use super::egress::Egress;
 use super::order::{Arrivals, NONE, Step};
-use super::run::Network;
+use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
 use crate::packet::Packet;
 use crate::spreading::Chooser;
+use linkpool_engine::prefetch_place;
 
 impl Network {
     /// Routes the packets that come to switches, and then queues them. The order matters only of those that
     /// take the same link.
     pub(super) fn forward(&mut self) {
         let mut arrivals = std::mem::take(&mut self.to_switches);
-        self.route(&mut arrivals);
+        if ahead::routes_are_far(self.latest_on.len()) {
+            self.route::<true>(&mut arrivals);
+        } else {
+            self.route::<false>(&mut arrivals);
+        }
         if self.queues_are_far {
             self.queue::<true>(&mut arrivals);
         } else {
@@ -24,16 +29,32 @@ impl Network {
     }
 
     /// Chooses the links that packets take from the switches to which they come, and chains the
-    /// packets that take the same link.
+    /// packets that take the same link. `FAR`: routes and the heads of the chains are
+    /// prefetched.
     #[inline(never)]
-    fn route(&mut self, arrivals: &mut Arrivals) {
+    fn route<const FAR: bool>(&mut self, arrivals: &mut Arrivals) {
         let Network { egress: Egress { routes, .. }, latest_on, .. } = self;
         let Arrivals { packets, steps, .. } = arrivals;
         steps.clear();
-        steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
-            let link = routes.at(incoming.node).next_link(&mut incoming.packet);
-            Step { link, before: std::mem::replace(&mut latest_on[link.index()], number) }
-        }));
+        if !FAR {
+            steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
+                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                Step { link, before: std::mem::replace(&mut latest_on[link.index()], number) }
+            }));
+            return;
+        }
+        for batch in packets.chunks_mut(BATCH) {
+            let first = steps.len();
+            batch.iter().for_each(|incoming| routes.at(incoming.node).prefetch(&incoming.packet));
+            steps.extend(batch.iter_mut().map(|incoming| {
+                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                prefetch_place(latest_on, link.index());
+                Step { link, before: NONE }
+            }));
+            for (step, number) in steps[first..].iter_mut().zip(first as u32..) {
+                step.before = std::mem::replace(&mut latest_on[step.link.index()], number);
+            }
+        }
     }
 
     /// Queues packets that are routed, those of a chain in order; a packet's `arrival` is when it
@@ -90,5 +111,58 @@ impl Network {
             let link = self.egress.routes.at(node).forward(node, &mut packet, &mut self.chooser);
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::LinkId;
+    use crate::on_the_way::Incoming;
+    use crate::packet::{Envelope, Flags};
+    use crate::policy::QueuePolicy;
+    use crate::queue_limit::QueueLimit;
+    use crate::routing::Routes;
+    use crate::topology::fat_tree;
+    use linkpool_units::{HostId, Rate, Time};
+    use std::sync::Arc;
+
+    /// Prefetching changes nothing: 300 packets come to 20 switches, and many take the same link.
+    #[test]
+    fn prefetching_changes_no_packet() {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).marking(QueueLimit::Packets(3), false);
+        let forwarded = |far: bool| {
+            let mut network = Network::new(&fabric, policy, Arc::new(Routes::new(&fabric, 3)), 60);
+            let mut arrivals = std::mem::take(&mut network.to_switches);
+            arrivals.packets = (0..300u32).map(|number| incoming(number, fabric.hosts())).collect();
+            if far {
+                network.route::<true>(&mut arrivals);
+                network.queue::<true>(&mut arrivals);
+            } else {
+                network.route::<false>(&mut arrivals);
+                network.queue::<false>(&mut arrivals);
+            }
+            assert!(network.latest_on.iter().all(|latest| *latest == NONE));
+            let mut on_the_way: Vec<String> = network.egress.on_the_way.iter().map(|it| format!("{it:?}")).collect();
+            on_the_way.sort_unstable();
+            on_the_way
+        };
+        let near = forwarded(false);
+        assert_eq!(near, forwarded(true));
+        // Some were marked, and some dropped.
+        assert!(near.iter().any(|packet| packet.contains("CE")) && near.len() < 300, "{}", near.len());
+    }
+
+    fn incoming(number: u32, hosts: usize) -> Incoming {
+        let (node, dst) = (hosts + number as usize * 7 % 20, number as usize * 5 % hosts);
+        let packet = Packet {
+            arrival: Time::from_ns(number as u64 * 37 % 900),
+            entropy: number % 3,
+            envelope: Envelope::new(HostId::new(dst), 1500, 1438),
+            flags: Flags::DATA | Flags::ECT,
+            ..Packet::default()
+        };
+        Incoming { packet, node: NodeId::new(node), link: LinkId::new(number as usize) }
     }
 }

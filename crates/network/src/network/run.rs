@@ -14,7 +14,7 @@ use crate::witness::Witness;
 use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
-/// So many packets are given to hosts at a time: while the memory for one comes, others are at work.
+/// So many packets are given to hosts, or are routed, at a time: the memory for all of them is prefetched first.
 pub(super) const BATCH: usize = 64;
 
 /// Links, switches and the clock, of a whole fabric or of a partition of it.
