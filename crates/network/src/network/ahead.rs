@@ -1,7 +1,7 @@
 //! Prefetches the memory that a batch of packets needs (why: `docs/performance.md`).
 //!
 //! What takes no more than [`NEAR`] is not prefetched, except hosts: it is in the cache anyway, and
-//! finding it would take longer than waiting for it.
+//! finding it would take longer than waiting for it. Routes have a bound of their own, see [`routes_are_far`].
 
 use super::handler::Handler;
 use super::order::Step;

@@ -12,8 +12,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 ///
 /// The order of packets matters only where they meet: at a host, or in the queue of a link. Most
 /// meet no other packet in a window. So they are not sorted. Packets that may meet are chained: each
-/// knows the number of the one before it, and the host or the link knows that of the latest. Only
-/// the packets of one chain are put in order of time.
+/// knows the number of the one before it, and the network knows that of the latest, by host and by
+/// link. Only the packets of one chain are put in order of time.
 ///
 /// Links of one rate and delay make ties common, and a fixed order of links would favour the same
 /// port of every switch at every instant: a sender there would never lose a packet to the others.
