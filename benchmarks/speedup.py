@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/speedup.py [TASK...]     some minutes for all; prints Markdown
 
-A task runs once on one thread, and its hops are counted by window and by the partition that they
-would belong to. With the time of a hop on one thread and the time of a barrier of two, both
+A task runs once on one thread, and its hops are counted between two meetings of the partitions,
+by the partition that they would belong to. With the time of a hop on one thread and the time of a barrier of two, both
 measured here, that gives a prediction. docs/reports/2026-11-23-speedup.md explains the model.
 """
 
@@ -85,7 +85,7 @@ def cell(counted: dict[str, Any], division: dict[str, Any]) -> str:
 
 
 def balance(counted: dict[str, Any], division: dict[str, Any]) -> float:
-    """Return the sum over windows of the mean over partitions, over that of the busiest."""
+    """Return the mean hops of a partition, over those of the busiest between two meetings."""
     work: float = counted["hops"] / division["parts"] / division["busiest"]
     return work
 
@@ -97,19 +97,19 @@ def predict(
     crossing = 1 + CROSSING * division["crossings"] / counted["hops"]
     work = hop * division["busiest"] * crossing
     # A thread reads the report of each other thread and a mailbox from it, and fills one for it.
-    waits = counted["windows"] * barrier * (division["parts"] - 1)
+    waits = division["meetings"] * barrier * (division["parts"] - 1)
     alone = hop * counted["hops"]
     return alone / (work + waits), alone / work
 
 
 def barrier_seconds(program: Path) -> float:
-    """Return what a window on two threads takes beyond its work, by the clock."""
+    """Return what a meeting of two threads takes beyond their work, by the clock."""
     alone, mirrored = FLOW.format(0, 1), FLOW.format(0, 1) + FLOW.format(8, 9)
-    windows = run(program, "count", BARRIER + mirrored, [2])["windows"]
+    meetings = run(program, "count", BARRIER + mirrored, [2])["divisions"][0]["meetings"]
     one = run(program, "time", BARRIER + alone, [1] * SHORT_REPEATS)
     two = run(program, "time", BARRIER + mirrored, [2] * SHORT_REPEATS)
     shortest = [min(each["wall_s"] for each in runs) for runs in (one, two)]
-    seconds: float = (shortest[1] - shortest[0]) / windows
+    seconds: float = (shortest[1] - shortest[0]) / meetings
     return seconds
 
 

@@ -22,8 +22,10 @@ const CHUNK: u32 = 32;
 pub struct TimingWheel<T, const KINDS: usize> {
     /// The current window.
     now: u64,
-    /// A row per window and kind.
-    rows: Box<[[Row; KINDS]; ROWS as usize]>,
+    /// A row per kind and window.
+    rows: Box<[[Row; ROWS as usize]; KINDS]>,
+    /// Per window: the number of kinds that have events.
+    kinds: [u8; ROWS as usize],
     /// One bit per window that has events.
     occupied: [u64; ROWS as usize / 64],
     /// The chunks of all rows, one after another.
@@ -52,7 +54,8 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
     pub fn new() -> TimingWheel<T, KINDS> {
         TimingWheel {
             now: 0,
-            rows: Box::new([[Row::default(); KINDS]; ROWS as usize]),
+            rows: Box::new([[Row::default(); ROWS as usize]; KINDS]),
+            kinds: [0; ROWS as usize],
             occupied: [0; ROWS as usize / 64],
             places: Vec::new(),
             following: Vec::new(),
@@ -71,12 +74,12 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
             return self.push_later(window, kind);
         }
         let row = (window % ROWS) as usize;
-        let end = &mut self.rows[row][kind].end;
+        let end = self.rows[kind][row].end;
         if end.is_multiple_of(CHUNK) {
             return self.push_to_new_chunk(row, kind);
         }
-        *end += 1;
-        &mut self.places[*end as usize - 1]
+        self.rows[kind][row].end = end + 1;
+        &mut self.places[end as usize]
     }
 
     /// Adds an event to a row that has no place left.
@@ -87,9 +90,10 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
             self.following.push(0);
             self.following.len() as u32 - 1
         });
-        let Row { first, end } = &mut self.rows[row][kind];
+        let Row { first, end } = &mut self.rows[kind][row];
         if *end == 0 {
             *first = chunk;
+            self.kinds[row] += 1;
             self.occupied[row / 64] |= 1 << (row % 64);
         } else {
             self.following[(*end as usize - 1) / CHUNK as usize] = chunk;
@@ -156,16 +160,18 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
         })
     }
 
-    /// Takes the events of `kind` of the current window, in the order in which they were added, to
-    /// the end of `events`.
+    /// Takes the events of `kind` of `window`, the current one or one soon after it, in the order in which they
+    /// were added, to the end of `events`.
     #[inline]
-    pub fn take(&mut self, kind: usize, events: &mut Vec<T>) {
-        let row = (self.now % ROWS) as usize;
-        let Row { first, end } = std::mem::take(&mut self.rows[row][kind]);
+    pub fn take(&mut self, window: u64, kind: usize, events: &mut Vec<T>) {
+        debug_assert!(window >= self.now && window - self.now < GROUP, "later events are not in rows");
+        let row = (window % ROWS) as usize;
+        let Row { first, end } = std::mem::take(&mut self.rows[kind][row]);
         if end == 0 {
             return;
         }
-        if self.rows[row].iter().all(|kind| kind.end == 0) {
+        self.kinds[row] -= 1;
+        if self.kinds[row] == 0 {
             self.occupied[row / 64] &= !(1 << (row % 64));
         }
         let last = (end - 1) / CHUNK;
@@ -236,7 +242,7 @@ mod tests {
                 prop_assert_eq!(all, expected);
                 let due = [0, 1].map(|kind| {
                     let mut due = Vec::new();
-                    wheel.take(kind, &mut due);
+                    wheel.take(window, kind, &mut due);
                     due.sort_unstable(); // those from beyond the rows may come after others
                     due
                 });
@@ -257,11 +263,29 @@ mod tests {
         for window in 0..10_000 {
             wheel.advance_to(window);
             due.clear();
-            wheel.take(0, &mut due);
+            wheel.take(window, 0, &mut due);
             assert_eq!(due, vec![window; if window < 20 { 0 } else { 40 }]);
             (0..40).for_each(|_| *wheel.push(window + 20, 0) = window + 20);
         }
         assert_eq!(wheel.following.len(), 40);
+    }
+
+    /// Kind 1 is four windows ahead of kind 0, which decides the current window. The first events are beyond the rows.
+    #[test]
+    fn a_kind_may_be_taken_some_windows_ahead() {
+        let mut wheel = TimingWheel::<u64, 2>::new();
+        for window in 5_000..8_000 {
+            (0..2).for_each(|kind| *wheel.push(window, kind) = window);
+        }
+        for now in 4_990..8_000 {
+            wheel.advance_to(now);
+            let mut due = Vec::new();
+            wheel.take(now, 0, &mut due);
+            wheel.take(now + 4, 1, &mut due);
+            let expected = [now, now + 4].into_iter().filter(|window| (5_000..8_000).contains(window));
+            assert_eq!(due, expected.collect::<Vec<_>>());
+        }
+        assert_eq!(wheel.peek(), None);
     }
 
     /// The row of an event that is not due before the run ends is that of its window still.
@@ -272,7 +296,7 @@ mod tests {
         assert_eq!(wheel.peek(), Some(3000));
         wheel.advance_to(3000);
         let mut due = Vec::new();
-        wheel.take(1, &mut due);
+        wheel.take(3000, 1, &mut due);
         assert_eq!((due, wheel.peek()), (vec!['a'], None));
         *wheel.push(3000, 1) = 'b';
         assert_eq!(wheel.peek(), Some(3000));

@@ -23,6 +23,8 @@ mod routing;
 mod shortest_paths;
 mod source_route;
 mod spreading;
+mod stages;
+mod successors;
 mod thresholds;
 pub mod topology;
 mod trailer;

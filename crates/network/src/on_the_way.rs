@@ -5,6 +5,7 @@ use crate::link::Link;
 use crate::packet::{Envelope, Flags, Packet};
 use crate::partition::Partitions;
 use crate::routing::Routes;
+use crate::stages::{MOST_STAGES, Stage};
 use linkpool_engine::{TimingWheel, Windows};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -53,13 +54,13 @@ impl Incoming {
 /// the packets that arrive in the same window, and read there when that window comes. No link is
 /// asked for what has arrived.
 ///
-/// There are lists of the packets that come to nodes of this partition, by [`Place`], and of those that
+/// There are lists of the packets that come to nodes of this partition, by [`Stage`], and of those that
 /// come to each other partition.
 #[derive(Debug)]
 pub(crate) struct OnTheWay {
-    /// By place in this partition.
-    wheel: TimingWheel<Incoming, PLACES>,
-    /// By partition: those that it gets at the end of the window.
+    /// By stage of this partition.
+    wheel: TimingWheel<Incoming, MOST_STAGES>,
+    /// By partition: those that it gets when partitions meet.
     handed: Box<[Vec<Incoming>]>,
     onward: Onward,
     windows: Windows,
@@ -70,34 +71,15 @@ pub(crate) struct OnTheWay {
 pub(crate) struct Onward {
     pub(crate) partitions: Arc<Partitions>,
     pub(crate) routes: Arc<Routes>,
+    /// By link: the stage of this partition that packets join when they have come by it.
+    pub(crate) joined: Arc<[Stage]>,
     /// This partition.
     pub(crate) me: u8,
 }
 
-/// The places of the nodes of this partition.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
-    /// Hosts.
-    Host,
-    /// Switches from which packets may go to another partition.
-    Border,
-    /// The other switches.
-    Inner,
-}
-
-/// The number of places.
-const PLACES: usize = 3;
-
-impl Place {
-    /// The number of the list of packets that come to this place.
-    pub(crate) fn list(self) -> u16 {
-        self as u16
-    }
-}
-
 /// The number of the list of packets that come to `partition`, which is another one.
 pub(crate) fn list_elsewhere(partition: u8) -> u16 {
-    PLACES as u16 + u16::from(partition)
+    MOST_STAGES as u16 + u16::from(partition)
 }
 
 /// In place of a list: the packet's next link tells its list.
@@ -115,8 +97,8 @@ impl OnTheWay {
     pub(crate) fn add(&mut self, id: LinkId, link: &Link, arrival: Time, packet: &Packet) {
         let list = usize::from(link.list);
         let place = match list {
-            0..PLACES => self.wheel.push(self.windows.of(arrival), list),
-            _ => self.place_elsewhere(link, arrival, packet),
+            0..MOST_STAGES => self.wheel.push(self.windows.of(arrival), list),
+            _ => self.place_elsewhere(id, link, arrival, packet),
         };
         place.packet = *packet;
         place.packet.arrival = arrival;
@@ -125,23 +107,29 @@ impl OnTheWay {
 
     /// A place for a packet on a link to another partition, or to a switch that is split by output.
     #[inline(never)]
-    fn place_elsewhere(&mut self, link: &Link, arrival: Time, packet: &Packet) -> &mut Incoming {
-        let list = if link.list == BY_NEXT_LINK { self.onward.list(link.to, packet) } else { link.list };
+    fn place_elsewhere(&mut self, id: LinkId, link: &Link, arrival: Time, packet: &Packet) -> &mut Incoming {
+        let list = if link.list == BY_NEXT_LINK { self.onward.list(id, link.to, packet) } else { link.list };
         let list = usize::from(list);
-        if list < PLACES {
+        if list < MOST_STAGES {
             return self.wheel.push(self.windows.of(arrival), list);
         }
-        let handed = &mut self.handed[list - PLACES];
+        let handed = &mut self.handed[list - MOST_STAGES];
         handed.push(Incoming::default());
         let last = handed.len() - 1;
         &mut handed[last]
     }
 
-    /// Adds a packet that comes to `place`.
+    /// Adds a packet that joins `stage`.
     #[inline]
-    pub(crate) fn push(&mut self, place: Place, incoming: Incoming) {
+    pub(crate) fn push(&mut self, stage: Stage, incoming: Incoming) {
         let window = self.windows.of(incoming.packet.arrival);
-        *self.wheel.push(window, place as usize) = incoming;
+        *self.wheel.push(window, stage.into()) = incoming;
+    }
+
+    /// Adds a packet that comes from another partition.
+    #[inline]
+    pub(crate) fn take_over(&mut self, incoming: Incoming) {
+        self.push(self.onward.joined[incoming.link.index()], incoming);
     }
 
     /// Moves to `window`, before which nothing arrives.
@@ -155,10 +143,10 @@ impl OnTheWay {
         self.wheel.peek()
     }
 
-    /// Takes the packets that come to `place` in the current window, to the end of `packets`.
+    /// Takes the packets of `stage` that come in `window`, the current one or one soon after it, to the end of `packets`.
     #[inline]
-    pub(crate) fn take(&mut self, place: Place, packets: &mut Vec<Incoming>) {
-        self.wheel.take(place as usize, packets);
+    pub(crate) fn take(&mut self, window: u64, stage: Stage, packets: &mut Vec<Incoming>) {
+        self.wheel.take(window, stage.into(), packets);
     }
 
     /// Takes the packets for `partition`. Where there are more partitions than switches and hosts,
@@ -174,10 +162,10 @@ impl OnTheWay {
 }
 
 impl Onward {
-    /// The list that `packet` joins, which comes to `switch`.
-    fn list(&self, switch: NodeId, packet: &Packet) -> u16 {
+    /// The list that `packet` joins, which comes by `link` to `switch`.
+    fn list(&self, link: LinkId, switch: NodeId, packet: &Packet) -> u16 {
         match self.partitions.receiver(&self.routes, switch, packet) {
-            one if one == self.me => Place::Inner.list(),
+            one if one == self.me => self.joined[link.index()].into(),
             other => list_elsewhere(other),
         }
     }
@@ -190,6 +178,7 @@ mod tests {
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
+    use crate::stages::{BORDER, HOSTS, INNER};
     use crate::topology::fat_tree;
     use linkpool_units::{HostId, Rate};
 
@@ -202,7 +191,8 @@ mod tests {
         let routes = Arc::new(Routes::new(fabric, 1));
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
         let partitions = partition(fabric, 2).splitting(fabric, policy, &routes.clone().into());
-        Onward { partitions: Arc::new(partitions), routes, me: 0 }
+        let joined = vec![INNER; fabric.links().len()].into();
+        Onward { partitions: Arc::new(partitions), routes, joined, me: 0 }
     }
 
     /// Each field has a value whose bytes all differ from those of the others.
@@ -238,12 +228,11 @@ mod tests {
         assert_eq!(on_the_way.iter().map(destinations).collect::<Vec<_>>(), [2, 7]);
     }
 
-    /// Windows of 1 us: a packet for each place, and one for partition 1.
+    /// Windows of 1 us: a packet for each of three stages, and one for partition 1.
     #[test]
     fn packets_are_taken_where_they_arrive() {
         let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&tree()));
-        let ways =
-            [(7, Place::Host.list()), (5, Place::Inner.list()), (6, list_elsewhere(1)), (8, Place::Border.list())];
+        let ways = [(7, HOSTS.into()), (5, INNER.into()), (6, list_elsewhere(1)), (8, BORDER.into())];
         for (number, (us, list)) in (0..).zip(ways) {
             let link = Link::new(0, NodeId::new(40 + number), list);
             on_the_way.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
@@ -252,13 +241,13 @@ mod tests {
         let handed: Vec<_> = on_the_way.hand_over(1).map(|incoming| (incoming.link, incoming.node)).collect();
         assert_eq!(handed, [(LinkId::new(2), NodeId::new(42))]);
         assert_eq!((on_the_way.hand_over(0).count(), on_the_way.hand_over(9).count()), (0, 0));
-        for (window, place, number) in [(5, Place::Inner, 1), (7, Place::Host, 0), (8, Place::Border, 3)] {
+        for (window, stage, number) in [(5, INNER, 1), (7, HOSTS, 0), (8, BORDER, 3)] {
             on_the_way.advance_to(window);
             let mut here = Vec::new();
-            let others = [Place::Host, Place::Border, Place::Inner].into_iter().filter(|other| *other != place);
-            others.for_each(|other| on_the_way.take(other, &mut here));
+            let others = [HOSTS, BORDER, INNER].into_iter().filter(|other| *other != stage);
+            others.for_each(|other| on_the_way.take(window, other, &mut here));
             assert!(here.is_empty());
-            on_the_way.take(place, &mut here);
+            on_the_way.take(window, stage, &mut here);
             assert_eq!(here.iter().map(|incoming| incoming.link.index()).collect::<Vec<_>>(), [number]);
         }
         assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (0, None));

@@ -6,7 +6,9 @@ use crate::packet::{Flags, Packet};
 use crate::policy::Policies;
 use crate::routing::Routes;
 use crate::spreading::Spreading;
+use crate::stages::Stages;
 use linkpool_units::HostId;
+use std::sync::Arc;
 
 /// The partitions of a fabric, one per thread.
 ///
@@ -22,6 +24,8 @@ pub struct Partitions {
     /// By host, if switches are split: the partition that runs all of them for packets to the host whose path
     /// is not pinned, or [`SPLIT`] if that depends on the switch or on the packet.
     destined: Vec<u8>,
+    /// How far they run ahead of each other; none: they meet in each window.
+    stages: Option<Arc<Stages>>,
 }
 
 /// Stands for all partitions.
@@ -36,7 +40,7 @@ impl Partitions {
     /// By node of `fabric`: the partition that runs it.
     pub fn of_nodes(fabric: &Fabric, nodes: Vec<u8>) -> Partitions {
         let senders = fabric.links().iter().map(|link| nodes[link.from.index()]).collect();
-        Partitions { nodes, senders, destined: Vec::new() }
+        Partitions { nodes, senders, destined: Vec::new(), stages: None }
     }
 
     /// With switches split by output that have neighbours in several partitions. Only switches are split
@@ -65,6 +69,35 @@ impl Partitions {
         }
         self.destined = self.by_destination(fabric, routes);
         self
+    }
+
+    /// Partitions that meet less often than in each window, where no packet comes back sooner to the partition that it has
+    /// left. Pinned paths must be among the shortest. Switches must be split before.
+    #[must_use]
+    pub fn running_ahead(
+        mut self,
+        fabric: &Fabric,
+        policies: impl Into<Policies>,
+        timetable: &Timetable,
+    ) -> Partitions {
+        self.stages = Stages::find(fabric, &self, &policies.into(), timetable).map(Arc::new);
+        self
+    }
+
+    /// The number of windows that partitions run before they meet again.
+    pub fn windows_apart(&self) -> u64 {
+        self.stages.as_ref().map_or(1, |stages| stages.windows)
+    }
+
+    /// When a packet is processed that comes by `link` in `window`: in this window, or, if partitions run ahead, at the
+    /// front of this number.
+    pub fn front(&self, link: LinkId, window: u64) -> u64 {
+        self.stages.as_ref().map_or(window, |stages| window + stages.behind(stages.joined[link.index()]))
+    }
+
+    /// The stages of each partition, if they run ahead of each other.
+    pub(crate) fn stages(&self) -> Option<&Arc<Stages>> {
+        self.stages.as_ref()
     }
 
     /// Finds [`Partitions::destined`].
@@ -185,7 +218,6 @@ mod tests {
     use crate::queue_limit::QueueLimit;
     use crate::topology::fat_tree;
     use linkpool_units::{Rate, Time};
-    use std::sync::Arc;
 
     fn tree() -> Fabric {
         fat_tree(8, 4, Rate::gbps(10), Time::from_us(1))

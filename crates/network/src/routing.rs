@@ -220,6 +220,30 @@ impl Routes {
         links
     }
 
+    /// The number of columns.
+    pub(crate) fn columns(&self) -> u32 {
+        self.columns.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// What `node`, which has several links or is a switch, knows of `column`; none: it is its own.
+    pub(crate) fn entry(&self, node: NodeId, column: u32) -> Option<Next> {
+        let row = &self.nodes[node.index()];
+        let knows = row.row != NO_ROW && row.column != column;
+        knows.then(|| self.table.next(row.row, column))
+    }
+
+    /// The links that lead from `node`, which has several links or is a switch, to the hosts of `column`.
+    pub(crate) fn links_to_column(&self, fabric: &Fabric, node: NodeId, column: u32) -> Vec<LinkId> {
+        match self.entry(node, column) {
+            Some(next) => self.table.links(next),
+            None if self.nodes[node.index()].column == column => fabric
+                .links_from(node)
+                .filter(|link| self.columns.get(fabric.links()[link.index()].to.index()) == Some(&column))
+                .collect(),
+            None => Vec::new(),
+        }
+    }
+
     /// The links that a packet of this entropy takes from `from`.
     pub fn path(&self, fabric: &Fabric, from: HostId, mut packet: Packet) -> Vec<LinkId> {
         let mut node = NodeId::from(from);

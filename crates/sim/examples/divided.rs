@@ -24,7 +24,7 @@ fn main() {
             let divided = linkpool_sim::divided(&scenario, &numbers).expect("a run");
             let divisions = divided.divisions.iter().zip(&numbers);
             let each = divisions.map(|(division, parts)| {
-                json!({ "parts": parts, "crossings": division.crossings, "busiest": division.busiest })
+                json!({ "parts": parts, "crossings": division.crossings, "meetings": division.meetings, "busiest": division.busiest })
             });
             json!({ "hops": divided.hops, "windows": divided.windows, "divisions": each.collect::<Vec<_>>() })
         }

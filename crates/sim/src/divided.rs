@@ -8,7 +8,7 @@ use crate::results::sample::Sample;
 use crate::results::sink::Sink;
 use crate::run::{RunError, simulate};
 use linkpool_engine::Windows;
-use linkpool_network::{Fabric, Network, Partitions, Routes, partition};
+use linkpool_network::{Fabric, Network, Partitions, Routes};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::collections::BTreeMap;
@@ -32,7 +32,9 @@ pub struct Division {
     pub hops: Vec<u64>,
     /// Hops that lead from one partition to another.
     pub crossings: u64,
-    /// The sum over all windows of the hops of the partition that has most of them in the window.
+    /// How often partitions meet: once a window with packets, or once in several if they run ahead of each other.
+    pub meetings: u64,
+    /// The sum over the times between two meetings of the hops of the partition that has most of them in this time.
     pub busiest: u64,
 }
 
@@ -43,8 +45,10 @@ pub struct Division {
 /// See [`simulate`].
 pub fn divided(scenario: &Scenario, counts: &[u8]) -> Result<Divided, RunError> {
     let mut plan = Plan::new(scenario);
-    plan.capture = Some(CapturePlan::of_all(&plan.fabric));
     let timetable = plan.timetable();
+    let parts: Vec<Partitions> = counts.iter().map(|n| plan.partitions(&timetable, *n)).collect();
+    // Counting needs all packets. Partitions would not run ahead of each other while packets are captured.
+    plan.capture = Some(CapturePlan::of_all(&plan.fabric));
     let lookahead = {
         let whole = Arc::new(Partitions::whole(&plan.fabric));
         let smallest = plan.smallest_packet();
@@ -54,24 +58,14 @@ pub fn divided(scenario: &Scenario, counts: &[u8]) -> Result<Divided, RunError> 
         fabric: &plan.fabric,
         cut: Windows::new(lookahead),
         routes: timetable.routes_at(Time::ZERO),
-        parts: counts
-            .iter()
-            .map(|n| partition(&plan.fabric, *n).splitting(&plan.fabric, plan.policies, &timetable))
-            .collect(),
-        open: BTreeMap::new(),
-        counts,
-        found: Divided {
-            hops: 0,
-            windows: 0,
-            divisions: counts
-                .iter()
-                .map(|n| Division { hops: vec![0; *n as usize], crossings: 0, busiest: 0 })
-                .collect(),
-        },
+        windows: Open::new(1),
+        divisions: parts.into_iter().zip(counts).map(|(parts, n)| (parts, Open::new(*n))).collect(),
+        hops: 0,
     };
     simulate(&plan, &timetable, 1, &mut counting, &mut |_| true)?;
     counting.close(u64::MAX);
-    Ok(counting.found)
+    let divisions = counting.divisions.into_iter().map(|(_, open)| open.found).collect();
+    Ok(Divided { hops: counting.hops, windows: counting.windows.found.meetings, divisions })
 }
 
 /// Counts while packets pass.
@@ -80,25 +74,48 @@ struct Counting<'p> {
     cut: Windows,
     /// By which packets go on from switches that are split. Where routes change, no switch is.
     routes: &'p Routes,
-    /// By division.
-    parts: Vec<Partitions>,
-    /// The numbers of partitions.
-    counts: &'p [u8],
-    /// By window to which packets may still be added: hops by division and partition.
-    open: BTreeMap<u64, Vec<Vec<u64>>>,
-    found: Divided,
+    /// The whole network, as one partition.
+    windows: Open,
+    divisions: Vec<(Partitions, Open)>,
+    hops: u64,
+}
+
+/// A division while packets pass.
+struct Open {
+    /// By time between two meetings to which packets may still be added: hops by partition.
+    hops: BTreeMap<u64, Vec<u64>>,
+    found: Division,
+}
+
+impl Open {
+    /// A division among `n` partitions.
+    fn new(n: u8) -> Open {
+        let found = Division { hops: vec![0; n.into()], crossings: 0, meetings: 0, busiest: 0 };
+        Open { hops: BTreeMap::new(), found }
+    }
+
+    /// Adds a hop of `partition` to the time number `time`.
+    fn add(&mut self, time: u64, partition: u8) {
+        let partitions = self.found.hops.len();
+        self.hops.entry(time).or_insert_with(|| vec![0; partitions])[usize::from(partition)] += 1;
+    }
+
+    /// Adds up the times before `time`.
+    fn close(&mut self, time: u64) {
+        while let Some(entry) = self.hops.first_entry().filter(|entry| *entry.key() < time) {
+            let hops = entry.remove();
+            self.found.meetings += 1;
+            self.found.busiest += hops.iter().max().copied().unwrap_or(0);
+            self.found.hops.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
+        }
+    }
 }
 
 impl Counting<'_> {
-    /// Adds up the windows before `window`.
+    /// Adds up what is before `window`: packets come in it or later.
     fn close(&mut self, window: u64) {
-        while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < window) {
-            self.found.windows += 1;
-            for (hops, division) in entry.remove().into_iter().zip(&mut self.found.divisions) {
-                division.busiest += hops.iter().max().copied().unwrap_or(0);
-                division.hops.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
-            }
-        }
+        self.windows.close(window);
+        self.divisions.iter_mut().for_each(|(parts, open)| open.close(window / parts.windows_apart()));
     }
 }
 
@@ -111,14 +128,13 @@ impl Sink for Counting<'_> {
         // Packets come in order of departure, and none arrives before it departs.
         self.close(self.cut.of(passed.at));
         let link = &self.fabric.links()[passed.link.index()];
-        let arrival: Time = passed.packet.arrival;
-        let empty = || self.counts.iter().map(|n| vec![0; *n as usize]).collect();
-        let window = self.open.entry(self.cut.of(arrival)).or_insert_with(empty);
-        self.found.hops += 1;
-        for ((parts, hops), division) in self.parts.iter().zip(window).zip(&mut self.found.divisions) {
+        let window = self.cut.of(passed.packet.arrival);
+        self.hops += 1;
+        self.windows.add(window, 0);
+        for (parts, open) in &mut self.divisions {
             let (from, to) = (parts.sender(passed.link), parts.receiver(self.routes, link.to, &passed.packet));
-            hops[to as usize] += 1;
-            division.crossings += u64::from(from != to);
+            open.add(parts.front(passed.link, window) / parts.windows_apart(), to);
+            open.found.crossings += u64::from(from != to);
         }
     }
 }

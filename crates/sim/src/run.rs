@@ -21,7 +21,7 @@ use crate::start::placement::Placer;
 use crate::start::processes::Processes;
 use crate::start::ranks::Ranks;
 use cpu_time::{ProcessTime, ThreadTime};
-use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
+use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_transport::control::HookError;
 use linkpool_units::Time;
@@ -129,7 +129,7 @@ pub fn simulate(
 ) -> Result<Outcome, RunError> {
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
-    let partitions = Arc::new(partition(&plan.fabric, threads).splitting(&plan.fabric, plan.policies, timetable));
+    let partitions = Arc::new(plan.partitions(timetable, threads));
     let buffers = Buffer::of_partitions(threads);
     let mut order = Order::new(plan);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)

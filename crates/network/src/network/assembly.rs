@@ -6,10 +6,11 @@ use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{Link, LinkKind, RareEvents};
-use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, Place, list_elsewhere};
+use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, list_elsewhere};
 use crate::partition::Partitions;
 use crate::policy::Policies;
 use crate::ports::Ports;
+use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use crate::thresholds::Thresholds;
 use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows};
@@ -43,7 +44,11 @@ impl Network {
         let mut ports = Ports::new(fabric.links().len(), fabric.nodes());
         let mut links = Vec::with_capacity(fabric.links().len());
         let mut lookahead = Windows::LONGEST;
-        let places = places(fabric, partitions, me);
+        let stages = partitions.stages().cloned();
+        let joined: Arc<[Stage]> = match &stages {
+            Some(stages) => stages.joined.clone(),
+            None => joined(fabric, partitions, me).into(),
+        };
         for (id, spec) in fabric.links().iter().enumerate() {
             let id = LinkId::new(id);
             let course = timetable.course(id, spec.rate);
@@ -62,7 +67,7 @@ impl Network {
             let list = match partitions.of(spec.to) {
                 None => BY_NEXT_LINK,
                 Some(receiver) if sends && receiver != me => list_elsewhere(receiver),
-                Some(_) => places[spec.to.index()].list(),
+                Some(_) => joined[id.index()].into(),
             };
             links.push(Link::new(kind, spec.to, list));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
@@ -71,7 +76,7 @@ impl Network {
         timetable.routes.reverse();
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
-        let onward = Onward { partitions: partitions.clone(), routes: routes.clone(), me };
+        let onward = Onward { partitions: partitions.clone(), routes: routes.clone(), joined, me };
         let chooser = routes.chooser(fabric);
         let egress = Egress {
             node: NodeId::default(),
@@ -90,13 +95,14 @@ impl Network {
             chooser,
             is_divided: partitions.count() > 1,
             mail_to_hosts: partitions.lead_to_hosts(fabric),
-            places,
+            stages,
             later_routes: timetable.routes,
             timer_windows: vec![u64::MAX; fabric.nodes()],
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions.clone(),
             hops: 0,
+            over: Time::ZERO,
             limit: Time::ZERO,
             ending: false,
             woken: Vec::new(),
@@ -112,17 +118,23 @@ impl Network {
     }
 }
 
-/// By node of `fabric`: its place in partition `me`.
-fn places(fabric: &Fabric, partitions: &Partitions, me: u8) -> Box<[Place]> {
-    let mut places: Box<[Place]> =
-        (0..fabric.nodes()).map(|node| if node < fabric.hosts() { Place::Host } else { Place::Inner }).collect();
+/// By link of `fabric`: the stage of partition `me` that packets join when they have come by it, if partitions meet in each window.
+fn joined(fabric: &Fabric, partitions: &Partitions, me: u8) -> Vec<Stage> {
+    let stages = stages_of_nodes(fabric, partitions, me);
+    fabric.links().iter().map(|spec| stages[spec.to.index()]).collect()
+}
+
+/// By node of `fabric`: its stage in partition `me`, if partitions meet in each window.
+fn stages_of_nodes(fabric: &Fabric, partitions: &Partitions, me: u8) -> Vec<Stage> {
+    let mut stages: Vec<Stage> =
+        (0..fabric.nodes()).map(|node| if node < fabric.hosts() { HOSTS } else { INNER }).collect();
     for (id, spec) in fabric.links().iter().enumerate() {
-        let place = &mut places[spec.from.index()];
-        if *place == Place::Inner && partitions.sender(LinkId::new(id)) == me && partitions.of(spec.to) != Some(me) {
-            *place = Place::Border;
+        let stage = &mut stages[spec.from.index()];
+        if *stage == INNER && partitions.sender(LinkId::new(id)) == me && partitions.of(spec.to) != Some(me) {
+            *stage = BORDER;
         }
     }
-    places
+    stages
 }
 
 /// The kinds of links; equal links share one.
@@ -155,9 +167,9 @@ mod tests {
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
         let timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
         let partitions = partition(&fabric, n).splitting(&fabric, policy, &timetable);
-        let places = places(&fabric, &partitions, me);
-        assert!((0..fabric.nodes()).all(|node| (node < fabric.hosts()) == (places[node] == Place::Host)));
-        let nodes = NodeId::first(fabric.nodes()).filter(|node| places[node.index()] == Place::Border);
+        let stages = stages_of_nodes(&fabric, &partitions, me);
+        assert!((0..fabric.nodes()).all(|node| (node < fabric.hosts()) == (stages[node] == HOSTS)));
+        let nodes = NodeId::first(fabric.nodes()).filter(|node| stages[node.index()] == BORDER);
         nodes.map(|node| fabric.name(node).to_string()).collect()
     }
 

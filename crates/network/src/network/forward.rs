@@ -7,34 +7,52 @@ use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
 use crate::packet::Packet;
 use crate::spreading::Chooser;
+use crate::stages::{Stage, StageStep, Stages};
 use linkpool_engine::prefetch_place;
 
 impl Network {
     /// Routes the packets that come to switches, and then queues them. The order matters only of those that
     /// take the same link.
     pub(super) fn forward(&mut self) {
-        let mut arrivals = std::mem::take(&mut self.to_switches);
         if ahead::routes_are_far(self.latest_on.len()) {
-            self.route::<true>(&mut arrivals);
+            self.route::<true>();
         } else {
-            self.route::<false>(&mut arrivals);
+            self.route::<false>();
         }
+        self.queue_routed();
+    }
+
+    /// The same, of the packets that have joined the stage of `step`.
+    pub(super) fn forward_stage(&mut self, step: &StageStep, stages: &Stages) {
+        if !step.passes_on {
+            return self.forward();
+        }
+        if ahead::routes_are_far(self.latest_on.len()) {
+            self.route_stage::<true>(step.stage, stages);
+        } else {
+            self.route_stage::<false>(step.stage, stages);
+        }
+        self.queue_routed();
+    }
+
+    /// Queues the packets that are routed.
+    #[inline]
+    fn queue_routed(&mut self) {
         if self.queues_are_far {
-            self.queue::<true>(&mut arrivals);
+            self.queue::<true>();
         } else {
-            self.queue::<false>(&mut arrivals);
+            self.queue::<false>();
         }
-        arrivals.packets.clear();
-        self.to_switches = arrivals;
+        self.to_switches.packets.clear();
     }
 
     /// Chooses the links that packets take from the switches to which they come, and chains the
     /// packets that take the same link. `FAR`: routes and the heads of the chains are
     /// prefetched.
     #[inline(never)]
-    fn route<const FAR: bool>(&mut self, arrivals: &mut Arrivals) {
-        let Network { egress: Egress { routes, .. }, latest_on, .. } = self;
-        let Arrivals { packets, steps, .. } = arrivals;
+    fn route<const FAR: bool>(&mut self) {
+        let Network { egress: Egress { routes, .. }, latest_on, to_switches, .. } = self;
+        let Arrivals { packets, steps, .. } = to_switches;
         steps.clear();
         if !FAR {
             steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
@@ -57,12 +75,44 @@ impl Network {
         }
     }
 
+    /// As [`Network::route`], of the packets that have joined `stage`. Those that are queued in another stage, which comes to
+    /// this window later, join that stage.
+    #[inline(never)]
+    fn route_stage<const FAR: bool>(&mut self, stage: Stage, stages: &Stages) {
+        let Network { egress: Egress { routes, on_the_way, .. }, latest_on, to_switches, hops, .. } = self;
+        let Arrivals { packets, steps, .. } = to_switches;
+        steps.clear();
+        while let Some(incoming) = packets.get_mut(steps.len()) {
+            let entropy = incoming.packet.entropy;
+            let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+            let queued = stages.queued[link.index()];
+            if queued == stage {
+                steps.push(Step { link, before: NONE });
+            } else {
+                // Stages are numbered in this order.
+                assert!(queued < stage, "a packet is on a way that no shortest path takes");
+                incoming.packet.entropy = entropy; // of a pinned packet, a hop was taken off
+                on_the_way.push(queued, *incoming);
+                *hops -= 1;
+                packets.swap_remove(steps.len());
+            }
+            if FAR {
+                prefetch_place(latest_on, link.index());
+                let later = packets.get(steps.len() + BATCH);
+                later.into_iter().for_each(|incoming| routes.at(incoming.node).prefetch(&incoming.packet));
+            }
+        }
+        for (step, number) in steps.iter_mut().zip(0u32..) {
+            step.before = std::mem::replace(&mut latest_on[step.link.index()], number);
+        }
+    }
+
     /// Queues packets that are routed, those of a chain in order; a packet's `arrival` is when it
     /// came. `FAR`: links and their queues are prefetched.
     #[inline(never)]
-    fn queue<const FAR: bool>(&mut self, arrivals: &mut Arrivals) {
-        let Network { egress, latest_on, .. } = self;
-        let Arrivals { packets, steps, order } = arrivals;
+    fn queue<const FAR: bool>(&mut self) {
+        let Network { egress, latest_on, to_switches, .. } = self;
+        let Arrivals { packets, steps, order } = to_switches;
         if FAR {
             ahead::prefetch_first(&egress.links, steps);
         }
@@ -134,14 +184,13 @@ mod tests {
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).marking(QueueLimit::Packets(3), false);
         let forwarded = |far: bool| {
             let mut network = Network::new(&fabric, policy, Arc::new(Routes::new(&fabric, 3)), 60);
-            let mut arrivals = std::mem::take(&mut network.to_switches);
-            arrivals.packets = (0..300u32).map(|number| incoming(number, fabric.hosts())).collect();
+            network.to_switches.packets = (0..300u32).map(|number| incoming(number, fabric.hosts())).collect();
             if far {
-                network.route::<true>(&mut arrivals);
-                network.queue::<true>(&mut arrivals);
+                network.route::<true>();
+                network.queue::<true>();
             } else {
-                network.route::<false>(&mut arrivals);
-                network.queue::<false>(&mut arrivals);
+                network.route::<false>();
+                network.queue::<false>();
             }
             assert!(network.latest_on.iter().all(|latest| *latest == NONE));
             let mut on_the_way: Vec<String> = network.egress.on_the_way.iter().map(|it| format!("{it:?}")).collect();

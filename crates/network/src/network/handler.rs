@@ -32,6 +32,11 @@ pub trait Handler {
     fn take_message(&mut self) -> Option<(NodeId, Time, Self::Message)> {
         None
     }
+    /// May [`Handler::take_message`] return a message to a host that another partition runs? If so, partitions meet in each
+    /// window.
+    fn sends_messages(&self) -> bool {
+        true
+    }
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
     /// `packet` will come through `link`, which has a tap ([`crate::Network::tap`]), at

@@ -103,7 +103,7 @@ impl Network {
         {
             self.egress.trailers.attach(&mut incoming.packet, trailer);
         }
-        self.egress.on_the_way.push(self.places[incoming.node.index()], incoming);
+        self.egress.on_the_way.take_over(incoming);
     }
 }
 
@@ -111,12 +111,13 @@ impl Network {
 mod tests {
     use super::*;
     use crate::fabric::LinkId;
-    use crate::on_the_way::{Place, list_elsewhere};
+    use crate::on_the_way::list_elsewhere;
     use crate::packet::Packet;
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::Routes;
+    use crate::stages::{BORDER, INNER};
     use crate::topology::fat_tree;
     use linkpool_units::Rate;
     use std::sync::Arc;
@@ -153,8 +154,8 @@ mod tests {
             receiver.receive(&mailbox);
             receiver.egress.on_the_way.advance_to(window);
             let mut came = Vec::new();
-            for place in [Place::Border, Place::Inner] {
-                receiver.egress.on_the_way.take(place, &mut came);
+            for stage in [BORDER, INNER] {
+                receiver.egress.on_the_way.take(window, stage, &mut came);
             }
             let numbers: Vec<u32> = came.iter().map(|incoming| incoming.packet.ack).collect();
             assert_eq!(numbers, (0..count as u32).collect::<Vec<_>>());

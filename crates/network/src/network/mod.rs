@@ -10,6 +10,7 @@ mod mailbox;
 mod order;
 mod real_time;
 mod run;
+mod stage;
 mod tap;
 mod window;
 
@@ -18,3 +19,4 @@ pub use handler::Handler;
 pub(crate) use mailbox::{PacketMailbox, lock};
 pub use order::tie_rank;
 pub use run::Network;
+pub(crate) use stage::{Stretch, Turn};

@@ -5,11 +5,11 @@ use super::handler::Handler;
 use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::LinkStats;
-use crate::on_the_way::Place;
 use crate::packet::Flags;
 use crate::partition::Partitions;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
+use crate::stages::Stages;
 use crate::witness::Witness;
 use linkpool_units::{HostId, Time};
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub struct Network {
     /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     pub(super) chooser: Chooser,
-    /// By node: its place in this partition.
-    pub(super) places: Box<[Place]>,
+    /// The stages of each partition, if they meet less often than in each window.
+    pub(super) stages: Option<Arc<Stages>>,
     /// Are there other partitions?
     pub(super) is_divided: bool,
     /// Do packets from other partitions come to hosts?
@@ -45,6 +45,8 @@ pub struct Network {
     /// The partitions that run the nodes.
     pub(super) partitions: Arc<Partitions>,
     pub(super) hops: u64,
+    /// All windows are over that end by this time, in all partitions.
+    pub(super) over: Time,
     /// The window that runs ends before this time.
     pub(super) limit: Time,
     /// True in the last window of the run: later timers need not be scheduled.
@@ -139,13 +141,18 @@ impl Network {
         self.egress.windows.end(self.egress.calendar.now())
     }
 
+    /// All that is before this time is over, in all partitions.
+    pub(crate) fn over(&self) -> Time {
+        self.over
+    }
+
     /// When the current window began.
     pub(crate) fn window_start(&self) -> Time {
         self.egress.windows.start(self.egress.calendar.now())
     }
 
     /// When `window` begins.
-    pub(super) fn start_of(&self, window: u64) -> Time {
+    pub(crate) fn start_of(&self, window: u64) -> Time {
         self.egress.windows.start(window)
     }
 

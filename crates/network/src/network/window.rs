@@ -6,9 +6,9 @@ use super::handler::Handler;
 use super::order::{Arrivals, NONE, Step};
 use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
-use crate::on_the_way::Place;
 use crate::packet::Packet;
 use crate::spreading::Chooser;
+use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
 use std::ops::Range;
 
@@ -28,20 +28,14 @@ impl Network {
 
     /// Begins `window`, which is up to `end`; nothing is due before it. Runs the hosts.
     pub(crate) fn run_hosts<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) {
-        self.egress.calendar.advance_to(window);
         self.egress.on_the_way.advance_to(window);
-        let start = self.egress.windows.start(window);
-        self.limit = self.egress.windows.end(window).min(end);
-        self.ending = self.limit == end;
-        while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
+        self.over = self.egress.windows.start(window);
+        while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= self.over) {
             self.egress.routes = routes;
         }
-        if window >= self.ask_at {
-            self.queues_are_far = ahead::are_far(&self.egress.links);
-            self.ask_at = ahead::next_question(window);
-        }
-        self.take_due();
-        self.take(Place::Host);
+        let limit = self.egress.windows.end(window).min(end);
+        self.ending = limit == end;
+        self.begin_hosts(window, limit);
         if self.taps.is_some() {
             self.take_all_to_switches();
             self.show_passing(handler);
@@ -49,15 +43,29 @@ impl Network {
         self.visit_hosts(handler);
     }
 
+    /// Begins `window`, which ends at `limit`, at hosts: finds their packets, and the timers that are due.
+    #[inline]
+    pub(super) fn begin_hosts(&mut self, window: u64, limit: Time) {
+        self.egress.calendar.advance_to(window);
+        self.limit = limit;
+        if window >= self.ask_at {
+            self.queues_are_far = ahead::are_far(&self.egress.links);
+            self.ask_at = ahead::next_question(window);
+        }
+        self.take_due();
+        self.take(window, HOSTS);
+    }
+
     /// Runs the switches from which packets may go to other partitions. After it, all packets are queued
     /// that this partition sends to others in this window.
     pub(crate) fn run_border<H: Handler>(&mut self, handler: &mut H) {
-        if self.runs_by_place() {
-            self.take(Place::Border);
+        if self.runs_border_first() {
+            let window = self.egress.calendar.now();
+            self.take(window, BORDER);
             self.forward();
-            self.take(Place::Inner);
+            self.take(window, INNER);
             // These packets wait if the next window is known without them.
-            self.inner_waits = self.next_window() == Some(self.egress.calendar.now() + 1);
+            self.inner_waits = self.next_window() == Some(window + 1);
             if !self.inner_waits {
                 self.forward();
             }
@@ -88,8 +96,8 @@ impl Network {
     /// Do switches at the border run before the others? Then other partitions wait for less. It needs switches whose
     /// packets do not depend on each other, and no port that transmits at the end of the window.
     #[inline]
-    fn runs_by_place(&self) -> bool {
-        self.is_divided && self.egress.ports.len() == 0 && self.forwards_by_link()
+    fn runs_border_first(&self) -> bool {
+        self.is_divided && self.stages.is_none() && self.egress.ports.len() == 0 && self.forwards_by_link()
     }
 
     /// Does the order of packets at switches matter only among those that take the same link?
@@ -116,28 +124,30 @@ impl Network {
         });
     }
 
-    /// Takes the packets that come to `place` in this window before its end.
-    fn take(&mut self, place: Place) {
-        let arrivals = if place == Place::Host { &mut self.to_hosts } else { &mut self.to_switches };
+    /// Takes the packets of `stage` that come in `window` before its end.
+    #[inline]
+    pub(super) fn take(&mut self, window: u64, stage: Stage) {
+        let arrivals = if stage == HOSTS { &mut self.to_hosts } else { &mut self.to_switches };
         let first = arrivals.packets.len();
-        self.egress.on_the_way.take(place, &mut arrivals.packets);
+        self.egress.on_the_way.take(window, stage, &mut arrivals.packets);
         if self.ending {
             // The run ends in this window, and packets that arrive later stay on their way.
             let late = arrivals.packets.extract_if(first.., |incoming| incoming.packet.arrival >= self.limit);
-            late.for_each(|incoming| self.egress.on_the_way.push(place, incoming));
+            late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
         }
         self.hops += (arrivals.packets.len() - first) as u64;
     }
 
     /// Takes the packets that come to switches in this window.
     fn take_all_to_switches(&mut self) {
-        self.take(Place::Border);
-        self.take(Place::Inner);
+        let window = self.egress.calendar.now();
+        let stages = self.stages.as_ref().map_or(INNER + 1, |stages| stages.steps.len() as Stage);
+        (HOSTS + 1..stages).for_each(|stage| self.take(window, stage));
     }
 
     /// Gives hosts the packets that come to them in this window, and runs the timers of these hosts
     /// and of those that are woken.
-    fn visit_hosts<H: Handler>(&mut self, handler: &mut H) {
+    pub(super) fn visit_hosts<H: Handler>(&mut self, handler: &mut H) {
         let mut arrivals = std::mem::take(&mut self.to_hosts);
         self.chain_by_node(&mut arrivals);
         for first in (0..arrivals.packets.len()).step_by(BATCH) {

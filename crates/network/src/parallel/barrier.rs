@@ -20,6 +20,8 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub(super) struct Report {
     /// The next window that it needs, as far as it knows, or [`NEVER`]; of all, the first.
     pub next: u64,
+    /// The next window that all stages run together, or [`NEVER`]; of all, the first.
+    pub common: u64,
     /// [`crate::Handler::done`]; of all, the sum.
     pub done: u64,
     /// Packet-hops so far; of all, the sum.
@@ -39,6 +41,7 @@ struct Words {
     /// rest.
     rounds: AtomicU64,
     next: AtomicU64,
+    common: AtomicU64,
     done: AtomicU64,
     hops: AtomicU64,
     has_messages: AtomicBool,
@@ -93,6 +96,7 @@ impl<M: Default> Barrier<M> {
     pub fn come(&self, round: u64, me: usize, report: Report) {
         let half = &self.words[(round % 2) as usize];
         half[me].next.store(report.next, Ordering::Relaxed);
+        half[me].common.store(report.common, Ordering::Relaxed);
         half[me].done.store(report.done, Ordering::Relaxed);
         half[me].hops.store(report.hops, Ordering::Relaxed);
         half[me].has_messages.store(report.has_messages, Ordering::Relaxed);
@@ -115,9 +119,10 @@ impl<M: Default> Barrier<M> {
 
     /// After barrier `round`: the report of all together.
     pub fn together(&self, round: u64) -> Report {
-        let nothing = Report { next: NEVER, done: 0, hops: 0, has_messages: false, stops: false };
+        let nothing = Report { next: NEVER, common: NEVER, done: 0, hops: 0, has_messages: false, stops: false };
         self.words[(round % 2) as usize].iter().fold(nothing, |all, one| Report {
             next: all.next.min(one.next.load(Ordering::Relaxed)),
+            common: all.common.min(one.common.load(Ordering::Relaxed)),
             done: all.done + one.done.load(Ordering::Relaxed),
             hops: all.hops + one.hops.load(Ordering::Relaxed),
             has_messages: all.has_messages | one.has_messages.load(Ordering::Relaxed),
@@ -159,7 +164,14 @@ mod loom_tests {
     /// The report of partition `me` in `round`: its numbers differ for each round and partition.
     fn report(round: u64, me: usize) -> Report {
         let own = 10 * round + me as u64;
-        Report { next: 100 + own, done: own, hops: 1000 + own, has_messages: me as u64 == round, stops: false }
+        Report {
+            next: 100 + own,
+            common: 200 + own,
+            done: own,
+            hops: 1000 + own,
+            has_messages: me as u64 == round,
+            stops: false,
+        }
     }
 
     /// The work of a thread: in each round it sends, reports, waits, and finds the mail and reports
@@ -177,7 +189,7 @@ mod loom_tests {
                 assert_eq!(found, 10 * round + from as u64, "the message of this round");
             }
             let together = barrier.together(round);
-            assert_eq!(together.next, report(round, 0).next, "the least");
+            assert_eq!((together.next, together.common), (report(round, 0).next, report(round, 0).common), "the least");
             assert_eq!(together.done, all.clone().map(|of| report(round, of).done).sum::<u64>());
             assert_eq!(together.hops, all.clone().map(|of| report(round, of).hops).sum::<u64>());
             assert_eq!((together.has_messages, together.stops), (round < barrier.partitions() as u64, false));

@@ -8,16 +8,22 @@
 //! so each partition first runs the hosts of the next window, while these packets are fetched from the other
 //! processor.
 //!
+//! Where packets do not come back soon to the partition that they have left ([`crate::stages`]), partitions meet once in several
+//! windows. They come to the barrier at the last of them, after the switches at their border, and wait after the
+//! others.
+//!
 //! Mailboxes and words are double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
 //! barrier. A network in one partition needs no barrier: it goes from window to window.
 
 mod barrier;
 
 use crate::fabric::NodeId;
-use crate::network::{Handler, Network, PacketMailbox, lock};
+use crate::network::{Handler, Network, PacketMailbox, Stretch, Turn, lock};
+use crate::stages::Stages;
 use barrier::{Barrier, Guard, NEVER, Report};
 use linkpool_units::Time;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +43,13 @@ struct Partition<'a, H> {
     me: usize,
     network: &'a mut Network,
     handler: &'a mut H,
+    /// The stages, if partitions run ahead of each other in this run.
+    stages: Option<Arc<Stages>>,
+    /// The windows that stages run at different times.
+    stretch: Option<Stretch>,
+    /// The next window that all stages run together, as far as this partition knows: its switches have timers, or the run
+    /// ends in it.
+    common: u64,
 }
 
 /// Called regularly with the progress; returns false to stop the run.
@@ -48,11 +61,11 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Counts a window. Returns whether the run continues. If progress `is_due`, it is reported
+    /// Counts `windows`. Returns whether the run continues. If progress `is_due`, it is reported
     /// early.
     #[inline]
-    fn goes_on(&mut self, is_due: bool, state: impl FnOnce() -> (Time, u64)) -> bool {
-        self.left -= 1;
+    fn goes_on(&mut self, windows: u64, is_due: bool, state: impl FnOnce() -> (Time, u64)) -> bool {
+        self.left = self.left.saturating_sub(windows);
         if self.left > 0 && !is_due {
             return true;
         }
@@ -78,7 +91,13 @@ pub fn run_partitions<H: Handler + Send>(
 ) -> Ended {
     let barrier = &Barrier::new(partitions.len());
     let mut progress = Progress { every, left: 1, tell: progress };
-    let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| Partition { me, network, handler });
+    // The goal is reached in a window: all must be over before it, and none after it.
+    let run_ahead = goal == NEVER
+        && partitions.iter().all(|(network, handler)| network.stages().is_some() && !handler.sends_messages());
+    let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| {
+        let stages = network.stages().filter(|_| run_ahead).cloned();
+        Partition { me, network, handler, stages, stretch: None, common: 0 }
+    });
     let Some(mut first) = partitions.next() else {
         return Ended::Silent(Time::ZERO);
     };
@@ -89,12 +108,12 @@ pub fn run_partitions<H: Handler + Send>(
         for mut partition in partitions {
             scope.spawn(move || {
                 let _guard = Guard(barrier);
-                partition.run(end, goal, barrier, |_, _| true)
+                partition.run(end, goal, barrier, |_, _, _| true)
             });
         }
         let _guard = Guard(barrier);
-        first.run(end, goal, barrier, |partition, hops| {
-            progress.goes_on(partition.handler.is_full(), || (partition.network.window_start(), hops))
+        first.run(end, goal, barrier, |partition, windows, hops| {
+            progress.goes_on(windows, partition.handler.is_full(), || (partition.network.over(), hops))
         })
     })
 }
@@ -106,8 +125,8 @@ impl<H: Handler> Partition<'_, H> {
             while let Some((host, at, message)) = self.handler.take_message() {
                 self.tell(host, at, message);
             }
-            let state = || (self.network.window_start(), self.network.hops());
-            let goes_on = progress.goes_on(self.handler.is_full(), state);
+            let state = || (self.network.over(), self.network.hops());
+            let goes_on = progress.goes_on(1, self.handler.is_full(), state);
             let report = self.report(goes_on);
             if let Some(ended) = self.ended(&report, end, goal) {
                 return ended;
@@ -118,22 +137,30 @@ impl<H: Handler> Partition<'_, H> {
         }
     }
 
-    /// Runs window after window with other partitions, which all meet at a barrier in each. `goes_on` gets the
-    /// packet-hops of all, and says whether the run continues.
+    /// Runs window after window with other partitions, which all meet at a barrier again and again. `goes_on` gets the
+    /// number of windows since they met, and the packet-hops of all, and says whether the run continues.
     fn run(
         &mut self,
         end: Time,
         goal: u64,
         barrier: &Barrier<Mailbox<H::Message>>,
-        mut goes_on: impl FnMut(&Self, u64) -> bool,
+        mut goes_on: impl FnMut(&Self, u64, u64) -> bool,
     ) -> Ended {
-        self.come(barrier, 0, goes_on(self, 0));
+        let last = self.network.window_of(Time(end.0.saturating_sub(1)));
+        self.common = last.min(self.network.first_timer_of_switches());
+        self.come(barrier, 0, goes_on(self, 1, 0));
         for round in 0.. {
             barrier.wait(round);
             let together = barrier.together(round);
             if let Some(ended) = self.ended(&together, end, goal) {
                 self.receive_packets(barrier, round);
                 return ended;
+            }
+            if let Some(stages) = self.stages.clone()
+                && let Turn::Fronts(fronts) = Stretch::next(&mut self.stretch, &stages, together.next, together.common)
+            {
+                self.run_fronts(fronts, &stages, (barrier, round), |own| goes_on(own, stages.windows, together.hops));
+                continue;
             }
             if together.has_messages {
                 self.receive_messages(barrier, round);
@@ -142,15 +169,18 @@ impl<H: Handler> Partition<'_, H> {
             if needs_mail_first {
                 self.receive_packets(barrier, round);
             } else {
-                barrier.others(self.me).for_each(|from| barrier.mailbox(round, from, self.me).packets.prefetch());
+                self.prefetch_packets(barrier, round);
             }
             self.network.run_hosts(together.next, end, self.handler);
             if !needs_mail_first {
                 self.receive_packets(barrier, round);
             }
             self.network.run_border(self.handler);
+            if self.stages.is_some() {
+                self.common = last.min(self.network.first_timer_of_switches());
+            }
             if !self.network.is_ending() {
-                self.come(barrier, round + 1, goes_on(self, together.hops));
+                self.come(barrier, round + 1, goes_on(self, 1, together.hops));
             }
             if self.network.run_inner() {
                 return Ended::End;
@@ -159,13 +189,49 @@ impl<H: Handler> Partition<'_, H> {
         unreachable!("rounds do not run out")
     }
 
+    /// Runs these `fronts`, with the packets of other partitions of `round`, and comes to the next barrier.
+    fn run_fronts(
+        &mut self,
+        fronts: Range<u64>,
+        stages: &Stages,
+        (barrier, round): (&Barrier<Mailbox<H::Message>>, u64),
+        goes_on: impl FnOnce(&Self) -> bool,
+    ) {
+        let Some(stretch) = self.stretch.clone() else { return };
+        let (border, others) = stages.steps.split_at(stages.border);
+        let mut goes_on = Some(goes_on);
+        self.prefetch_packets(barrier, round);
+        self.network.begin_fronts(fronts.start, &stretch, stages);
+        for front in fronts.clone() {
+            self.network.begin_front(front, &stretch, stages);
+            self.network.run_steps(border, (front, &stretch, stages), self.handler);
+            if front == fronts.start {
+                self.receive_packets(barrier, round);
+            }
+            if front + 1 == fronts.end
+                && let Some(goes_on) = goes_on.take()
+            {
+                let goes_on = goes_on(self);
+                self.come(barrier, round + 1, goes_on);
+            }
+            self.network.run_steps(others, (front, &stretch, stages), self.handler);
+            while let Some((host, at, message)) = self.handler.take_message() {
+                assert_eq!(self.network.partition_of(host), self.me, "no messages are sent to other partitions");
+                self.tell(host, at, message);
+            }
+        }
+    }
+
     /// How the run ends before the next window, if it does.
     fn ended(&self, together: &Report, end: Time, goal: u64) -> Option<Ended> {
-        let by = self.network.window_end().min(end);
+        let by = || {
+            let stretch = self.stretch.as_ref().map(|stretch| self.network.start_of(stretch.front()));
+            stretch.unwrap_or_else(|| self.network.window_end()).min(end)
+        };
         match together {
             Report { stops: true, .. } => Some(Ended::Stopped),
-            Report { done, .. } if *done >= goal => Some(Ended::Done(by)),
-            Report { next: NEVER, .. } => Some(Ended::Silent(by)),
+            Report { done, .. } if *done >= goal => Some(Ended::Done(by())),
+            Report { next: NEVER, .. } => Some(Ended::Silent(by())),
             _ => None,
         }
     }
@@ -174,6 +240,7 @@ impl<H: Handler> Partition<'_, H> {
     fn report(&self, goes_on: bool) -> Report {
         Report {
             next: self.network.next_window().unwrap_or(NEVER),
+            common: self.common,
             done: self.handler.done(),
             hops: self.network.hops(),
             has_messages: false,
@@ -217,6 +284,11 @@ impl<H: Handler> Partition<'_, H> {
         }
     }
 
+    /// Prefetches the packets of other partitions.
+    fn prefetch_packets(&self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
+        barrier.others(self.me).for_each(|from| barrier.mailbox(round, from, self.me).packets.prefetch());
+    }
+
     fn tell(&mut self, host: NodeId, at: Time, message: H::Message) {
         self.handler.on_message(host, at, message);
         self.network.wake(host, self.handler);
@@ -249,7 +321,7 @@ mod tests {
         let mut progress = Progress { every: 3, left: 3, tell: &mut tell };
         let due = [false, false, false, false, true, false, false, false];
         let goes_on: Vec<bool> =
-            (0..).zip(due).map(|(window, due)| progress.goes_on(due, || (Time(window), 10 * window))).collect();
+            (0..).zip(due).map(|(window, due)| progress.goes_on(1, due, || (Time(window), 10 * window))).collect();
         assert_eq!(goes_on, [true, true, true, true, true, true, true, false]);
         assert_eq!(told, [(Time(2), 20), (Time(4), 40), (Time(7), 70)]);
     }

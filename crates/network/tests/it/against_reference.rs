@@ -98,6 +98,18 @@ fn check_order_and_time(scene: &Scene) {
     }
 }
 
+/// Fabrics whose pods, or racks, can be divided among two partitions and among four.
+fn pods_and_racks() -> impl Strategy<Value = Fabric> {
+    (any::<bool>(), 0usize..4, 1u64..10_000).prop_map(|(is_tree, rate, delay)| {
+        let cable = Cable { rate: crate::common::RATES[rate], delay: Time::from_ns(delay) };
+        if is_tree {
+            topology::fat_tree(4, 2, cable.rate, cable.delay)
+        } else {
+            leaf_spine(4, 2, 3, [cable, Cable { rate: Rate::gbps(1), ..cable }]).fabric()
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(cases(250))]
 
@@ -157,6 +169,14 @@ proptest! {
 proptest! {
     #![proptest_config(cases(40))]
 
+    /// Partitions of whole pods or racks that run ahead of each other.
+    #[test]
+    fn partitions_that_run_ahead_give_the_same(scene in scenes(pods_and_racks()), n in prop_oneof![Just(2u8), Just(4)]) {
+        let parts = scene.running_ahead(&partition(&scene.fabric, n));
+        prop_assert!(parts.windows_apart() > 1);
+        prop_assert_eq!(scene.run_in_parts(parts, n), scene.run(1000));
+    }
+
     /// Any partitions among threads, as the library divides and at random, with switches split by output and
     /// without.
     #[test]
@@ -172,6 +192,7 @@ proptest! {
         let at_random = (0..scene.fabric.nodes()).map(|node| random[node % 64]).collect();
         let at_random = Partitions::of_nodes(&scene.fabric, at_random);
         for (parts, n) in [(partition(&scene.fabric, n), n), (at_random, 3)] {
+            prop_assert_eq!(&scene.run_in_parts(scene.running_ahead(&parts), n), &alone);
             prop_assert_eq!(&scene.run_in_parts(scene.splitting(&parts), n), &alone);
             prop_assert_eq!(&scene.run_in_parts(parts, n), &alone);
         }

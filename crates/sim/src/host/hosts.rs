@@ -478,6 +478,10 @@ impl Handler for Hosts<'_> {
         self.context.timers.next(node.index())
     }
 
+    fn sends_messages(&self) -> bool {
+        self.plan.sends_messages()
+    }
+
     fn endpoint_bytes(&self) -> usize {
         self.endpoints * self.bytes_each
     }

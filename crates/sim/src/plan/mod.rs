@@ -27,7 +27,9 @@ pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::{Follower, Waits};
 
 use linkpool_engine::hash_u64;
-use linkpool_network::{Fabric, HostId, LinkId, Policies, QueuePolicy, Routing, Timetable, topology};
+use linkpool_network::{
+    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Timetable, partition, topology,
+};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
@@ -211,6 +213,25 @@ impl Plan {
     /// The changes of the network, with its routes at each time.
     pub fn timetable(&self) -> Timetable {
         self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
+    }
+
+    /// The partitions of the fabric for `threads` threads. `timetable` is [`Plan::timetable`].
+    pub fn partitions(&self, timetable: &Timetable, threads: u8) -> Partitions {
+        let partitions = partition(&self.fabric, threads).splitting(&self.fabric, self.policies, timetable);
+        let may_run_ahead = !self.sends_messages()
+            && self.goal.is_none()
+            && self.capture.is_none()
+            && self.transports.iter().all(|transport| transport.paths.is_shortest());
+        if may_run_ahead { partitions.running_ahead(&self.fabric, self.policies, timetable) } else { partitions }
+    }
+
+    /// May a host send another a message without a packet? So do processes, flows that wait for others, messages that share a
+    /// connection, and a scheduler.
+    pub(crate) fn sends_messages(&self) -> bool {
+        !self.processes.is_empty()
+            || !self.waits.is_empty()
+            || self.persistent.contains(&true)
+            || self.placement.is_some()
     }
 
     /// The size of the smallest packet, in bytes.

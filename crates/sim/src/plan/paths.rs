@@ -45,6 +45,11 @@ pub enum PathRule {
 }
 
 impl PathRule {
+    /// Are all paths among the shortest?
+    pub fn is_shortest(&self) -> bool {
+        !matches!(self, PathRule::Disjoint | PathRule::Given(_))
+    }
+
     /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose them. `ports`:
     /// [`Plan::ports`](crate::Plan::ports) of the connection.
     pub fn paths(

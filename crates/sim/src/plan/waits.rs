@@ -41,6 +41,11 @@ impl Waits {
         waits
     }
 
+    /// Does no flow wait for another?
+    pub fn is_empty(&self) -> bool {
+        self.needs.is_empty()
+    }
+
     /// Does `flow` wait for others?
     pub fn waits(&self, flow: FlowId) -> bool {
         self.needs.contains_key(&flow)

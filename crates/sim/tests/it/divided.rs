@@ -39,6 +39,12 @@ fn hops_by_partition_are_those_of_links() {
         assert_eq!(into_split > 0, n > 1, "{n} partitions share switches");
         let most = division.hops.iter().max().copied().unwrap();
         assert!((most..=found.hops).contains(&division.busiest), "{n} partitions: {}", division.busiest);
+        // Two and four partitions have whole pods, and meet once in five windows.
+        let apart = if [2, 4].contains(&n) { 5 } else { 1 };
+        assert_eq!(run.plan.partitions(&timetable, n).windows_apart(), apart);
+        let windows = found.windows / apart;
+        assert!((windows..=found.windows).contains(&division.meetings), "{n} partitions: {}", division.meetings);
+        assert!(apart > 1 || division.meetings == found.windows);
     }
     assert_eq!((found.divisions[0].crossings, found.divisions[0].busiest), (0, found.hops));
     assert!(found.divisions[1].busiest < found.hops, "two partitions share the work of some window");

@@ -177,6 +177,10 @@ impl Handler for Traffic {
     fn next_timer(&self, node: NodeId) -> Time {
         self.todo[node.index()].last().map_or(Time::MAX, |s| s.at)
     }
+
+    fn sends_messages(&self) -> bool {
+        false
+    }
 }
 
 /// Everything that a simulation needs.
@@ -315,6 +319,11 @@ impl Scene {
     /// `parts`, with switches split by output.
     pub fn splitting(&self, parts: &Partitions) -> Partitions {
         parts.clone().splitting(&self.fabric, self.rules.policy(), &self.timetable())
+    }
+
+    /// `parts`, with switches split by output, which run ahead of each other.
+    pub fn running_ahead(&self, parts: &Partitions) -> Partitions {
+        self.splitting(parts).running_ahead(&self.fabric, self.rules.policy(), &self.timetable())
     }
 
     /// Runs it in parts, each on a thread.
