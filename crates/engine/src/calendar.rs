@@ -1,5 +1,6 @@
 //! The calendar of due inputs: bits for near windows, a heap for the far future.
 
+use crate::ones::ones;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -148,15 +149,6 @@ impl Calendar {
             }
         }
     }
-}
-
-/// The numbers of the bits that are set in `word`.
-#[inline]
-fn ones(mut word: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = word.trailing_zeros();
-        (word != 0).then(|| word &= word - 1).map(|()| bit)
-    })
 }
 
 #[cfg(test)]

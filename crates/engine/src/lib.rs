@@ -7,6 +7,7 @@
 //! are due in a window, and [`Calendar`] says who is to be woken in it.
 
 mod calendar;
+mod ones;
 mod prefetch;
 mod random;
 mod timers;
@@ -14,6 +15,7 @@ mod timing_wheel;
 mod windows;
 
 pub use calendar::Calendar;
+pub use ones::ones;
 pub use prefetch::{prefetch, prefetch_lines, prefetch_place};
 pub use random::{Stream, hash_u64, stream};
 pub use timers::Timers;

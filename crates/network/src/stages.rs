@@ -157,11 +157,13 @@ impl<'f> Ways<'f> {
             self.links().map(|link| if from_host(link) { HOSTS } else { stage(run(link)) }).collect();
         let joined: Arc<[Stage]> = self.links().map(joined).collect();
         let front = depths.iter().copied().max().unwrap_or(0).max(of_hosts);
-        let passes_on = |of: Stage| {
-            let mut links = self.links().filter(|link| joined[link.index()] == of && of != HOSTS);
-            links.any(|link| self.successors.of(link).any(|next| queued[next.index()] != of))
-        };
-        let step = |run: Run, stage| StageStep { stage, behind: front - run.depth, passes_on: passes_on(stage) };
+        let mut passes_on = [false; MOST_STAGES];
+        for link in self.links().filter(|link| !self.leads_to_host(*link)) {
+            let stage = joined[link.index()];
+            passes_on[usize::from(stage)] |= self.successors.of(link).any(|next| queued[next.index()] != stage);
+        }
+        let step =
+            |run: Run, stage| StageStep { stage, behind: front - run.depth, passes_on: passes_on[usize::from(stage)] };
         let hosts = (Run { depth: of_hosts, is_border: false }, HOSTS);
         let mut order: Vec<(Run, Stage)> = runs.iter().map(|run| (*run, stage(*run))).chain([hosts]).collect();
         order.sort_by_key(|(run, _)| (!run.is_border, run.depth));

@@ -1,95 +1,141 @@
 //! On which links do packets go on that have come by a link?
 
 use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::forwarding::Next;
 use crate::routing::Routes;
+use linkpool_engine::ones;
 
 /// By link to a switch: the links on which packets go on that have come by it, on their shortest paths.
-///
-/// The links of a switch are bits, from the first word of the switch on.
 #[derive(Debug)]
 pub(crate) struct Successors {
-    /// The bits of link l are `bits[first[l]..first[l + 1]]`; a link to a host has none.
-    bits: Vec<u64>,
-    first: Vec<u32>,
+    /// By link: the ports of the switch to which it leads, as bits.
+    ports: Bits,
     /// By link: the first link of the node to which it leads.
-    next: Vec<LinkId>,
+    first: Vec<LinkId>,
 }
 
 impl Successors {
     /// Those of all packets that `routes` guide, also of those whose path is pinned, if it is one of the shortest.
     pub(crate) fn new(fabric: &Fabric, routes: &Routes) -> Successors {
-        let is_switch = |node: NodeId| node.index() >= fabric.hosts();
-        let links_of = |node: NodeId| fabric.links_from(node);
-        let words_of = |node: NodeId| if is_switch(node) { links_of(node).len().div_ceil(64) } else { 0 };
-        let sums = |words: &mut dyn Iterator<Item = usize>| -> Vec<u32> {
-            let ends = words.scan(0, |sum, words| {
-                *sum += words as u32;
-                Some(*sum)
-            });
-            std::iter::once(0).chain(ends).collect()
-        };
-        let first = sums(&mut fabric.links().iter().map(|spec| words_of(spec.to)));
-        let at = |link: LinkId| first[link.index()] as usize..first[link.index() + 1] as usize;
-        let mut bits = vec![0; first.last().copied().unwrap_or(0) as usize];
-        let next = fabric.links().iter().map(|spec| links_of(spec.to).next().unwrap_or(LinkId::NONE)).collect();
-        // By switch: its links to the destination, as bits, and all that lead to any destination.
-        let first_of = sums(&mut NodeId::first(fabric.nodes()).map(words_of));
-        let of = |node: NodeId| first_of[node.index()] as usize..first_of[node.index() + 1] as usize;
-        let mut ways = vec![0u64; first_of.last().copied().unwrap_or(0) as usize];
-        let mut ever = ways.clone();
-        // By node: its entry for the destination, its links, and do they differ from those for the destination before?
-        let mut entries = vec![None; fabric.nodes()];
-        let mut links = vec![Vec::new(); fabric.nodes()];
-        let mut differs = vec![true; fabric.nodes()];
+        let first = |node| fabric.links_from(node).next().unwrap_or(LinkId::NONE);
+        let mut ports = Bits::new(fabric.links().iter().map(|spec| ports_of(fabric, spec.to)));
+        let mut towards = Towards::new(fabric, routes);
         for column in 0..routes.columns() {
-            for node in NodeId::first(fabric.nodes()) {
-                let entry = Some(routes.entry(node, column));
-                differs[node.index()] = std::mem::replace(&mut entries[node.index()], entry) != entry;
-                if differs[node.index()] {
-                    links[node.index()] = routes.links_to_column(fabric, node, column);
-                    set(&mut ways[of(node)], links[node.index()].iter().map(|link| fabric.port(*link)));
-                    of(node).for_each(|word| ever[word] |= ways[word]);
-                }
-            }
-            for (link, from) in
-                NodeId::first(fabric.nodes()).flat_map(|node| links[node.index()].iter().map(move |link| (*link, node)))
-            {
-                let to = fabric.links()[link.index()].to;
-                if differs[from.index()] || differs[to.index()] {
-                    add(&mut bits[at(link)], &ways[of(to)]);
+            towards.search(fabric, routes, column);
+            for node in &towards.nodes {
+                for link in &towards.links[node.index()] {
+                    let to = fabric.links()[link.index()].to;
+                    if towards.differs[node.index()] || towards.differs[to.index()] {
+                        ports.add(link.index(), towards.ports.of(to.index()));
+                    }
                 }
             }
         }
         // The only link of a host is on the way to all destinations.
-        for host in NodeId::first(fabric.hosts()) {
-            if let Some(only) = routes.only_link(host) {
-                let to = fabric.links()[only.index()].to;
-                add(&mut bits[at(only)], &ever[of(to)]);
-            }
+        for only in NodeId::first(fabric.hosts()).filter_map(|host| routes.only_link(host)) {
+            ports.add(only.index(), towards.ever.of(fabric.links()[only.index()].to.index()));
         }
-        Successors { bits, first, next }
+        Successors { ports, first: fabric.links().iter().map(|spec| first(spec.to)).collect() }
     }
 
     /// The links on which packets go on that have come by `link` to a switch.
     pub(crate) fn of(&self, link: LinkId) -> impl Iterator<Item = LinkId> {
-        let words = &self.bits[self.first[link.index()] as usize..self.first[link.index() + 1] as usize];
-        let next = self.next[link.index()];
-        (0..words.len() as u32 * 64)
-            .filter(|port| words[*port as usize / 64] >> (port % 64) & 1 == 1)
-            .map(move |port| next.plus(port))
+        let first = self.first[link.index()];
+        let words = (0..).zip(self.ports.of(link.index()));
+        words.flat_map(move |(i, word)| ones(*word).map(move |bit| first.plus(64 * i + bit)))
     }
 }
 
-/// Sets the bits of `ports` of a switch, and no others. A host has no bits.
-fn set(bits: &mut [u64], ports: impl Iterator<Item = usize>) {
-    bits.fill(0);
-    if !bits.is_empty() {
-        ports.for_each(|port| bits[port / 64] |= 1 << (port % 64));
+/// The number of ports of a switch; a host has none here, as no packet goes on from its destination.
+fn ports_of(fabric: &Fabric, node: NodeId) -> usize {
+    if node.index() < fabric.hosts() { 0 } else { fabric.links_from(node).len() }
+}
+
+/// The links that lead to one destination.
+struct Towards {
+    /// The nodes that have several links or are switches.
+    nodes: Vec<NodeId>,
+    /// By node: what it knows of the destination.
+    entries: Vec<Option<Option<Next>>>,
+    /// By node: does this differ from what it knew of the destination before?
+    differs: Vec<bool>,
+    /// By node: the links to the destination.
+    links: Vec<Vec<LinkId>>,
+    /// By switch: their ports.
+    ports: Bits,
+    /// By switch: the ports that lead to any destination so far.
+    ever: Bits,
+}
+
+impl Towards {
+    fn new(fabric: &Fabric, routes: &Routes) -> Towards {
+        let nodes = fabric.nodes();
+        let ports = || Bits::new(NodeId::first(nodes).map(|node| ports_of(fabric, node)));
+        Towards {
+            nodes: NodeId::first(nodes).filter(|node| routes.only_link(*node).is_none()).collect(),
+            entries: vec![None; nodes],
+            differs: vec![false; nodes],
+            links: vec![Vec::new(); nodes],
+            ports: ports(),
+            ever: ports(),
+        }
+    }
+
+    /// Finds the links to the hosts of `column`. Most are those to the column before.
+    fn search(&mut self, fabric: &Fabric, routes: &Routes, column: u32) {
+        for node in &self.nodes {
+            let (entry, n) = (Some(routes.entry(*node, column)), node.index());
+            self.differs[n] = std::mem::replace(&mut self.entries[n], entry) != entry;
+            if self.differs[n] {
+                self.links[n] = routes.links_to_column(fabric, *node, column);
+                if n >= fabric.hosts() {
+                    self.ports.set(n, self.links[n].iter().map(|link| fabric.port(*link)));
+                    self.ever.add(n, self.ports.of(n));
+                }
+            }
+        }
     }
 }
 
-fn add(bits: &mut [u64], others: &[u64]) {
-    bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
+/// Sets of small numbers, one after another, each in words of its own.
+#[derive(Debug)]
+struct Bits {
+    words: Vec<u64>,
+    /// Set i has the words `first[i]..first[i + 1]`.
+    first: Vec<u32>,
+}
+
+impl Bits {
+    /// Empty sets of numbers below these.
+    fn new(ends: impl Iterator<Item = usize>) -> Bits {
+        let mut first = vec![0];
+        first.extend(ends.scan(0, |sum, end| {
+            *sum += end.div_ceil(64) as u32;
+            Some(*sum)
+        }));
+        Bits { words: vec![0; first[first.len() - 1] as usize], first }
+    }
+
+    /// The words of set `i`.
+    fn of(&self, i: usize) -> &[u64] {
+        &self.words[self.first[i] as usize..self.first[i + 1] as usize]
+    }
+
+    fn of_mut(&mut self, i: usize) -> &mut [u64] {
+        &mut self.words[self.first[i] as usize..self.first[i + 1] as usize]
+    }
+
+    /// Adds the numbers of `others` to set `i`.
+    fn add(&mut self, i: usize, others: &[u64]) {
+        self.of_mut(i).iter_mut().zip(others).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Makes set `i` hold `numbers`.
+    fn set(&mut self, i: usize, numbers: impl Iterator<Item = usize>) {
+        let words = self.of_mut(i);
+        words.fill(0);
+        numbers.for_each(|number| words[number / 64] |= 1 << (number % 64));
+    }
 }
 
 #[cfg(test)]
