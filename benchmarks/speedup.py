@@ -35,7 +35,8 @@ SHORT_REPEATS = 200
 # hop (docs/reports/2026-11-26-speed.md).
 CROSSING = 223 / 305
 # A flow from a host to its neighbour, so that windows are nearly empty: the first alone, on one
-# thread, and with its mirror image in the other partition, on two.
+# thread, and with its mirror image in the other partition, on two. With such paths partitions meet
+# in each window.
 FLOW = '[[workload.flow]]\ntransport = "t"\nfrom = "h{}"\nto = "h{}"\n'
 BARRIER = """
 duration = "20ms"
@@ -50,6 +51,7 @@ mark = 15
 control = "dctcp"
 mss = "1438B"
 ack_every = 1
+paths = "disjoint"
 """
 
 

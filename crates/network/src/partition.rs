@@ -1,7 +1,7 @@
 //! Divides a fabric among partitions.
 
 use crate::change::Timetable;
-use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::fabric::{Fabric, Layer, LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::policy::Policies;
 use crate::routing::Routes;
@@ -169,17 +169,20 @@ impl Partitions {
 
 /// Divides `fabric` among `n` partitions.
 ///
-/// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod.
+/// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod. Pods stay whole if
+/// no partition gets more than [`MOST`] of its even share for that.
 /// Then each switch joins the partition of most of its neighbours, from the edge upwards; at a tie,
 /// as at the core of a tree, the partition with the fewest links so far. So few links cross
 /// partitions, and the work is spread evenly.
 pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
     const NONE: u8 = u8::MAX;
     let hosts = fabric.hosts();
+    let shares =
+        whole_pods(fabric, n).unwrap_or_else(|| (0..hosts).map(|host| (host * n as usize / hosts) as u8).collect());
     let mut part = vec![NONE; fabric.nodes()];
     let mut links = vec![0usize; n as usize];
     for host in 0..hosts {
-        part[host] = (host * n as usize / hosts) as u8;
+        part[host] = shares[host];
         links[part[host] as usize] += fabric.links_from(NodeId::new(host)).len();
     }
     // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has
@@ -208,6 +211,39 @@ pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
         waiting = still;
     }
     Partitions::of_nodes(fabric, part)
+}
+
+/// The most hosts of a partition, in even shares. Packets between partitions cost less where pods are whole, and partitions
+/// meet less often ([`crate::stages`]).
+const MOST: f64 = 1.25;
+
+/// By host: its partition of `n` that have whole pods, and numbers of hosts as even as they may be.
+fn whole_pods(fabric: &Fabric, n: u8) -> Option<Vec<u8>> {
+    let pods = pods(fabric);
+    let count = pods.last()? + 1;
+    let shares: Vec<u8> = pods.iter().map(|pod| (pod * usize::from(n) / count) as u8).collect();
+    let most = (0..n).map(|partition| shares.iter().filter(|share| **share == partition).count()).max()?;
+    let is_even = most as f64 <= MOST * fabric.hosts() as f64 / f64::from(n);
+    (usize::from(n) <= count && pods.is_sorted() && is_even).then_some(shares)
+}
+
+/// By host: the number of its pod, all that is joined without the core.
+fn pods(fabric: &Fabric) -> Vec<usize> {
+    let mut pods = vec![None; fabric.nodes()];
+    let mut count = 0;
+    for host in NodeId::first(fabric.hosts()) {
+        if pods[host.index()].is_some() {
+            continue;
+        }
+        let mut reached = vec![host];
+        while let Some(node) = reached.pop() {
+            if fabric.layer(node) != Layer::Core && pods[node.index()].replace(count).is_none() {
+                reached.extend(fabric.links_from(node).map(|link| fabric.links()[link.index()].to));
+            }
+        }
+        count += 1;
+    }
+    pods.into_iter().take(fabric.hosts()).flatten().collect()
 }
 
 #[cfg(test)]
@@ -241,6 +277,22 @@ mod tests {
                 assert_eq!(own.count(), fabric.nodes() / n as usize);
             }
         }
+    }
+
+    /// Eight pods of 16 hosts. Six partitions would have one or two pods: the even share is 21.3 hosts, of which 32 is too much.
+    #[test]
+    fn pods_stay_whole_if_shares_stay_even() {
+        let fabric = tree();
+        let hosts_of = |n: u8| {
+            let part = partition(&fabric, n);
+            (0..n)
+                .map(|p| HostId::first(fabric.hosts()).filter(|host| part.of_host(*host) == p).count())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(hosts_of(3), [48, 48, 32]);
+        assert_eq!(hosts_of(5), [32, 32, 16, 32, 16]);
+        assert_eq!(hosts_of(6), [22, 21, 21, 22, 21, 21]);
+        assert_eq!(hosts_of(16), [8; 16], "pods are halved");
     }
 
     fn plain(fabric: &Fabric) -> (QueuePolicy, Timetable) {

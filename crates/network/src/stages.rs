@@ -358,8 +358,9 @@ mod tests {
         };
         let fabrics = [tree(), fat_tree(6, 3, rate, delay), leaf_spine.fabric(), vl2.fabric()];
         let found = fabrics.map(|fabric| [2, 3, 5].map(|n| check(&fabric, &split(&fabric, n))));
-        // Where n does not divide the number of pods, or of racks, one is in two partitions.
-        let expected = [[Some(5), None, None], [Some(5), Some(5), None], [None, None, Some(3)], [None, None, None]];
+        // The 4 pods of the first tree cannot be divided among 3 partitions evenly, nor the 6 of the second among 5. The 5 racks can.
+        let expected =
+            [[Some(5), None, None], [Some(5), Some(5), None], [Some(3), Some(3), Some(3)], [None, None, None]];
         assert_eq!(found, expected);
     }
 }
