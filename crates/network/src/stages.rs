@@ -1,7 +1,7 @@
 //! How far parts of a divided network may be apart in time: they meet less often than once a window.
 //!
-//! A packet that comes from another partition affects packets that go back to that partition, but not at once. In a fat-tree
-//! whose pods are whole it goes down to a host first, over three links. The answer of the host goes up over three links.
+//! A packet that comes from another partition affects packets that go back to that partition, but not at once. In a
+//! fat-tree whose pods are whole it goes down to a host first, over three links. The answer of the host goes up over three links.
 //! Each link takes a window at least. So a partition may run many windows before it needs the packets of the others: the
 //! first of these windows at the core switches, windows further ahead at the switches below and at hosts, and the last of
 //! them where packets leave for the core. This is the lookahead of conservative parallel simulation (Chandy and Misra,
@@ -63,8 +63,8 @@ struct Run {
 }
 
 impl Stages {
-    /// The stages of the `partitions` of `fabric`. None: partitions must meet in each window. So they must where packets come from
-    /// another partition to hosts, or go from hosts to another, and where switches need their packets in order
+    /// The stages of the `partitions` of `fabric`. None: partitions must meet in each window. So they must where packets come
+    /// from another partition to hosts, or go from hosts to another, and where switches need their packets in order
     /// ([`Partitions::splitting`]).
     pub(crate) fn find(
         fabric: &Fabric,

@@ -118,7 +118,8 @@ impl Network {
     }
 }
 
-/// By link of `fabric`: the stage of partition `me` that packets join when they have come by it, if partitions meet in each window.
+/// By link of `fabric`: the stage of partition `me` that packets join when they have come by it, if partitions meet in
+/// each window.
 fn joined(fabric: &Fabric, partitions: &Partitions, me: u8) -> Vec<Stage> {
     let stages = stages_of_nodes(fabric, partitions, me);
     fabric.links().iter().map(|spec| stages[spec.to.index()]).collect()

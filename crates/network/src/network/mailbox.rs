@@ -1,4 +1,4 @@
-//! Packets that go from one partition to another in a window.
+//! Packets that go from one partition to another when partitions meet.
 
 use super::run::Network;
 use crate::on_the_way::Incoming;
@@ -8,13 +8,13 @@ use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-/// The packets of a window that need no lock.
+/// The packets of a mailbox that need no lock.
 const FIRST: usize = 8;
 
 /// Of further packets, so many are prefetched ahead.
 const AHEAD: usize = 16;
 
-/// The packets that one partition of a network has sent to another in a window.
+/// The packets that one partition of a network has sent to another since they met.
 ///
 /// The sender fills it before it comes to a barrier, and the receiver empties it after that. So the words need no
 /// order among themselves. Each line that the other processor has written takes about as long as five hops, and a lock

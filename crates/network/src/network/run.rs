@@ -21,7 +21,7 @@ pub(super) const BATCH: usize = 64;
 ///
 /// A partition runs some of the nodes. Ids of nodes and links are those of the whole fabric. Of a
 /// link between two partitions, the sender's partition knows the queue and the receiver's partition
-/// has the packets. In each window the packets move from one partition to the other. The partitions
+/// has the packets. When partitions meet, packets move from one to the other. The partitions
 /// share nothing else. Nor do two partitions share a cache line, or a pair of lines, which processors
 /// fetch together: it would move from one processor to the other at each write.
 #[derive(Debug)]

@@ -8,9 +8,8 @@
 //! so each partition first runs the hosts of the next window, while these packets are fetched from the other
 //! processor.
 //!
-//! Where packets do not come back soon to the partition that they have left ([`crate::stages`]), partitions meet once in several
-//! windows. They come to the barrier at the last of them, after the switches at their border, and wait after the
-//! others.
+//! Where packets do not come back soon to the partition that they have left ([`crate::stages`]), partitions meet once in
+//! several windows. In the last of them they run the switches at their border, come to the barrier, run all others, and wait.
 //!
 //! Mailboxes and words are double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
 //! barrier. A network in one partition needs no barrier: it goes from window to window.
@@ -91,7 +90,7 @@ pub fn run_partitions<H: Handler + Send>(
 ) -> Ended {
     let barrier = &Barrier::new(partitions.len());
     let mut progress = Progress { every, left: 1, tell: progress };
-    // The goal is reached in a window: all must be over before it, and none after it.
+    // The run ends with the window in which the goal is reached, so all stages must be at one window.
     let run_ahead = goal == NEVER
         && partitions.iter().all(|(network, handler)| network.stages().is_some() && !handler.sends_messages());
     let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| {
@@ -189,17 +188,16 @@ impl<H: Handler> Partition<'_, H> {
         unreachable!("rounds do not run out")
     }
 
-    /// Runs these `fronts`, with the packets of other partitions of `round`, and comes to the next barrier.
+    /// Runs these `fronts` with the packets that other partitions have sent before `round`, and comes to the next barrier.
     fn run_fronts(
         &mut self,
         fronts: Range<u64>,
         stages: &Stages,
         (barrier, round): (&Barrier<Mailbox<H::Message>>, u64),
-        goes_on: impl FnOnce(&Self) -> bool,
+        mut goes_on: impl FnMut(&Self) -> bool,
     ) {
-        let Some(stretch) = self.stretch.clone() else { return };
+        let stretch = self.stretch.clone().expect("fronts are of a stretch");
         let (border, others) = stages.steps.split_at(stages.border);
-        let mut goes_on = Some(goes_on);
         self.prefetch_packets(barrier, round);
         self.network.begin_fronts(fronts.start, &stretch, stages);
         for front in fronts.clone() {
@@ -208,11 +206,8 @@ impl<H: Handler> Partition<'_, H> {
             if front == fronts.start {
                 self.receive_packets(barrier, round);
             }
-            if front + 1 == fronts.end
-                && let Some(goes_on) = goes_on.take()
-            {
-                let goes_on = goes_on(self);
-                self.come(barrier, round + 1, goes_on);
+            if front + 1 == fronts.end {
+                self.come(barrier, round + 1, goes_on(self));
             }
             self.network.run_steps(others, (front, &stretch, stages), self.handler);
             while let Some((host, at, message)) = self.handler.take_message() {

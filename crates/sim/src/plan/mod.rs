@@ -258,7 +258,7 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
 }
 
 /// The number of threads for a run on a fabric of `hosts` hosts, on `cores` cores. With fewer than
-/// 64 hosts for each thread, waiting at the end of every window costs more than the threads save.
+/// 64 hosts for each thread, waiting for each other costs more than the threads save.
 pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
     cores.min(hosts / 64).clamp(1, 64) as u8
 }
