@@ -4,7 +4,8 @@
 
 A task runs once on one thread, and its hops are counted between two meetings of the partitions,
 by the partition that they would belong to. With the time of a hop on one thread and the time of a
-barrier of two, both measured here, that gives a prediction. docs/reports/2026-11-23-speedup.md explains the model.
+barrier of two, both measured here, that gives a prediction.
+docs/reports/2026-11-23-speedup.md explains the model.
 """
 
 import json

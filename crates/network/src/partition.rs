@@ -181,9 +181,9 @@ pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
         whole_pods(fabric, n).unwrap_or_else(|| (0..hosts).map(|host| (host * n as usize / hosts) as u8).collect());
     let mut part = vec![NONE; fabric.nodes()];
     let mut links = vec![0usize; n as usize];
-    for host in 0..hosts {
-        part[host] = shares[host];
-        links[part[host] as usize] += fabric.links_from(NodeId::new(host)).len();
+    for (host, share) in shares.into_iter().enumerate() {
+        part[host] = share;
+        links[share as usize] += fabric.links_from(NodeId::new(host)).len();
     }
     // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has
     // its turn again.
