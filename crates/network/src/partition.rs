@@ -170,7 +170,7 @@ impl Partitions {
 /// Divides `fabric` among `n` partitions.
 ///
 /// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod. Pods stay whole if
-/// no partition gets more than [`MOST`] of its even share for that.
+/// no partition gets more than 1.25 of its even share for that.
 /// Then each switch joins the partition of most of its neighbours, from the edge upwards; at a tie,
 /// as at the core of a tree, the partition with the fewest links so far. So few links cross
 /// partitions, and the work is spread evenly.
