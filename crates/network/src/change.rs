@@ -1,8 +1,10 @@
 //! Changes of links, and of routing, at set times during a run.
 
-use crate::fabric::LinkId;
+use crate::fabric::{Fabric, LinkId};
+use crate::policy::Policies;
 use crate::queue_limit::QueueLimit;
 use crate::routing::Routes;
+use crate::spreading::Spreading;
 use linkpool_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,6 +113,29 @@ impl Timetable {
             }
         }
         course
+    }
+}
+
+impl Timetable {
+    /// The routes, if they do not change and switches choose among them by hash: then packets do not depend on each other.
+    pub(crate) fn hashed(&self) -> Option<&Routes> {
+        match self.routes.as_slice() {
+            [(_, routes)] if routes.spreading() == Spreading::Flows => Some(routes),
+            _ => None,
+        }
+    }
+
+    /// Have all these `links` of `fabric` FIFO queues that do not change?
+    pub(crate) fn are_plain(
+        &self,
+        fabric: &Fabric,
+        policies: &Policies,
+        mut links: impl Iterator<Item = LinkId>,
+    ) -> bool {
+        links.all(|link| {
+            let spec = &fabric.links()[link.index()];
+            policies.of(fabric.layer(spec.from)).is_plain() && self.course(link, spec.rate).is_plain()
+        })
     }
 }
 

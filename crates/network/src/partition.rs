@@ -5,7 +5,6 @@ use crate::fabric::{Fabric, Layer, LinkId, NodeId};
 use crate::packet::{Flags, Packet};
 use crate::policy::Policies;
 use crate::routing::Routes;
-use crate::spreading::Spreading;
 use crate::stages::Stages;
 use linkpool_units::HostId;
 use std::sync::Arc;
@@ -48,10 +47,7 @@ impl Partitions {
     /// and have FIFO queues that do not change.
     #[must_use]
     pub fn splitting(mut self, fabric: &Fabric, policies: impl Into<Policies>, timetable: &Timetable) -> Partitions {
-        let [(_, routes)] = timetable.routes.as_slice() else { return self };
-        if routes.spreading() != Spreading::Flows {
-            return self;
-        }
+        let Some(routes) = timetable.hashed() else { return self };
         let policies = policies.into();
         // The packet goes on to a node that one partition runs. In a tree the switches at the top are the
         // last ones, and most of all are between partitions.
@@ -60,9 +56,7 @@ impl Partitions {
             let neighbours = || links().map(|(_, spec)| self.nodes[spec.to.index()]);
             let first = neighbours().next();
             let splits = neighbours().any(|one| Some(one) != first) && neighbours().all(|one| one != SPLIT);
-            let is_plain = policies.of(fabric.layer(switch)).is_plain()
-                && links().all(|(link, spec)| timetable.course(link, spec.rate).is_plain());
-            if splits && is_plain {
+            if splits && timetable.are_plain(fabric, &policies, fabric.links_from(switch)) {
                 links().for_each(|(link, spec)| self.senders[link.index()] = self.nodes[spec.to.index()]);
                 self.nodes[switch.index()] = SPLIT;
             }
@@ -252,6 +246,7 @@ mod tests {
     use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
+    use crate::spreading::Spreading;
     use crate::topology::fat_tree;
     use linkpool_units::{Rate, Time};
 

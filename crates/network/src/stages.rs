@@ -8,10 +8,9 @@
 //! "Distributed simulation", IEEE TSE 1979), along the ways that packets take.
 
 use crate::change::Timetable;
-use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::fabric::{Fabric, LinkId};
 use crate::partition::Partitions;
 use crate::policy::Policies;
-use crate::spreading::Spreading;
 use crate::successors::Successors;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -72,12 +71,9 @@ impl Stages {
         policies: &Policies,
         timetable: &Timetable,
     ) -> Option<Stages> {
-        let [(_, routes)] = timetable.routes.as_slice() else { return None };
-        let mut links = LinkId::first(fabric.links().len()).zip(fabric.links());
-        let is_plain = links.all(|(id, spec)| {
-            policies.of(fabric.layer(spec.from)).is_plain() && timetable.course(id, spec.rate).is_plain()
-        });
-        if !is_plain || routes.spreading() != Spreading::Flows || partitions.lead_to_hosts(fabric) {
+        let routes = timetable.hashed()?;
+        let is_plain = timetable.are_plain(fabric, policies, LinkId::first(fabric.links().len()));
+        if !is_plain || partitions.lead_to_hosts(fabric) {
             return None;
         }
         let ways = Ways::new(fabric, partitions, Successors::new(fabric, routes))?;
@@ -124,6 +120,10 @@ impl<'f> Ways<'f> {
         LinkId::first(self.senders.len())
     }
 
+    fn leaves_host(&self, link: LinkId) -> bool {
+        self.fabric.links()[link.index()].from.index() < self.fabric.hosts()
+    }
+
     fn leads_to_host(&self, link: LinkId) -> bool {
         self.fabric.links()[link.index()].to.index() < self.fabric.hosts()
     }
@@ -141,9 +141,7 @@ impl<'f> Ways<'f> {
     fn stages(&self, deepest: u64) -> Option<Stages> {
         let (depths, of_hosts) = self.depths(deepest);
         let run = |link: LinkId| self.run(link, &depths);
-        let from_switches =
-            || self.links().filter(|link| self.fabric.links()[link.index()].from.index() >= self.fabric.hosts());
-        let mut runs: Vec<Run> = from_switches().map(run).collect();
+        let mut runs: Vec<Run> = self.links().filter(|link| !self.leaves_host(*link)).map(run).collect();
         runs.sort_unstable();
         runs.dedup();
         if runs.len() >= MOST_STAGES {
@@ -152,9 +150,8 @@ impl<'f> Ways<'f> {
         let stage = |run: Run| HOSTS + 1 + runs.binary_search(&run).expect("a run of a switch") as Stage;
         let first_of = |link: LinkId| self.successors.of(link).map(run).max().unwrap_or(runs[0]);
         let joined = |link: LinkId| if self.leads_to_host(link) { HOSTS } else { stage(first_of(link)) };
-        let from_host = |link: LinkId| self.fabric.links()[link.index()].from.index() < self.fabric.hosts();
         let queued: Box<[Stage]> =
-            self.links().map(|link| if from_host(link) { HOSTS } else { stage(run(link)) }).collect();
+            self.links().map(|link| if self.leaves_host(link) { HOSTS } else { stage(run(link)) }).collect();
         let joined: Arc<[Stage]> = self.links().map(joined).collect();
         let front = depths.iter().copied().max().unwrap_or(0).max(of_hosts);
         let mut passes_on = [false; MOST_STAGES];
@@ -194,8 +191,7 @@ impl<'f> Ways<'f> {
         // Hosts are one stage. All answer as soon as the first of them can.
         let to_hosts = self.links().filter(|link| self.leads_to_host(*link));
         let of_hosts = to_hosts.map(|link| depths[link.index()] + 1).min().unwrap_or(deepest).min(deepest);
-        let from_hosts = NodeId::first(self.fabric.hosts()).flat_map(|host| self.fabric.links_from(host));
-        let from_hosts: VecDeque<LinkId> = from_hosts.collect();
+        let from_hosts: VecDeque<LinkId> = self.links().filter(|link| self.leaves_host(*link)).collect();
         from_hosts.iter().for_each(|link| depths[link.index()] = of_hosts);
         self.spread(&mut depths, from_hosts);
         (depths, of_hosts)
@@ -238,6 +234,7 @@ mod tests {
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::{Routes, Routing};
+    use crate::spreading::Spreading;
     use crate::topology::{Generator, LeafSpine, Vl2, fat_tree};
     use linkpool_units::{Rate, Time};
     use std::collections::HashSet;
@@ -358,7 +355,8 @@ mod tests {
         };
         let fabrics = [tree(), fat_tree(6, 3, rate, delay), leaf_spine.fabric(), vl2.fabric()];
         let found = fabrics.map(|fabric| [2, 3, 5].map(|n| check(&fabric, &split(&fabric, n))));
-        // The 4 pods of the first tree cannot be divided among 3 partitions evenly, nor the 6 of the second among 5. The 5 racks can.
+        // The 4 pods of the first tree cannot be divided among 3 partitions evenly, nor the 6 of the second among 5. The 5
+        // racks can.
         let expected =
             [[Some(5), None, None], [Some(5), Some(5), None], [Some(3), Some(3), Some(3)], [None, None, None]];
         assert_eq!(found, expected);

@@ -1,4 +1,4 @@
-//! The barrier at which the threads of a run meet once a window, and all that they exchange there.
+//! The barrier at which the threads of a run meet, and all that they exchange there.
 //!
 //! A thread comes to it, works on, and waits later for those that have not come.
 //!
@@ -32,7 +32,7 @@ pub(super) struct Report {
     pub stops: bool,
 }
 
-/// A [`Report`] where others read it. Written by one thread and read by all, once a window: on two
+/// A [`Report`] where others read it. Written by one thread and read by all, each time that they meet: on two
 /// cache lines of its own, since processors fetch cache lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]

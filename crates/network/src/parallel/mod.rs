@@ -121,9 +121,7 @@ impl<H: Handler> Partition<'_, H> {
     /// Runs window after window without other partitions.
     fn run_alone(&mut self, end: Time, goal: u64, progress: &mut Progress<'_>) -> Ended {
         loop {
-            while let Some((host, at, message)) = self.handler.take_message() {
-                self.tell(host, at, message);
-            }
+            self.tell_own();
             let state = || (self.network.over(), self.network.hops());
             let goes_on = progress.goes_on(1, self.handler.is_full(), state);
             let report = self.report(goes_on);
@@ -210,10 +208,7 @@ impl<H: Handler> Partition<'_, H> {
                 self.come(barrier, round + 1, goes_on(self));
             }
             self.network.run_steps(others, (front, &stretch, stages), self.handler);
-            while let Some((host, at, message)) = self.handler.take_message() {
-                assert_eq!(self.network.partition_of(host), self.me, "no messages are sent to other partitions");
-                self.tell(host, at, message);
-            }
+            self.tell_own();
         }
     }
 
@@ -282,6 +277,14 @@ impl<H: Handler> Partition<'_, H> {
     /// Prefetches the packets of other partitions.
     fn prefetch_packets(&self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
         barrier.others(self.me).for_each(|from| barrier.mailbox(round, from, self.me).packets.prefetch());
+    }
+
+    /// Gives hosts the messages, which are all for hosts of this partition.
+    fn tell_own(&mut self) {
+        while let Some((host, at, message)) = self.handler.take_message() {
+            assert_eq!(self.network.partition_of(host), self.me, "no messages are sent to other partitions");
+            self.tell(host, at, message);
+        }
     }
 
     fn tell(&mut self, host: NodeId, at: Time, message: H::Message) {
