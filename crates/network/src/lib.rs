@@ -9,6 +9,7 @@ mod forwarding;
 mod least_queue;
 mod levels;
 mod link;
+mod lookahead;
 mod nearer;
 mod network;
 mod on_the_way;

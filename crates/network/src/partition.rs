@@ -65,17 +65,10 @@ impl Partitions {
         self
     }
 
-    /// Partitions that meet less often than in each window, where no packet comes back sooner to the partition that it has
-    /// left. Pinned paths must be among the shortest. Switches must be split before.
+    /// Partitions whose `stages` run ahead of each other; none: they meet in each window.
     #[must_use]
-    pub fn running_ahead(
-        mut self,
-        fabric: &Fabric,
-        policies: impl Into<Policies>,
-        timetable: &Timetable,
-    ) -> Partitions {
-        self.stages = Stages::find(fabric, &self, &policies.into(), timetable).map(Arc::new);
-        self
+    pub(crate) fn with_stages(self, stages: Option<Stages>) -> Partitions {
+        Partitions { stages: stages.map(Arc::new), ..self }
     }
 
     /// The number of windows that partitions run before they meet again.
@@ -208,7 +201,7 @@ pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
 }
 
 /// The most hosts of a partition, in even shares. Packets between partitions cost less where pods are whole, and partitions
-/// meet less often ([`crate::stages`]).
+/// meet less often ([`Partitions::running_ahead`]).
 const MOST: f64 = 1.25;
 
 /// By host: its partition of `n` that have whole pods, and numbers of hosts as even as they may be.

@@ -1,7 +1,7 @@
 //! The stages of a partition that runs ahead of the others: which windows they run, and when.
 //!
 //! At a *front*, each stage runs one window: the window of the front's number, or one that is as far before it as the stage
-//! is behind ([`crate::stages`]). The windows of a [`Stretch`] run so. All stages run the windows between two stretches
+//! is behind ([`crate::lookahead`]). The windows of a [`Stretch`] run so. All stages run the windows between two stretches
 //! together, as they run each window in a network without stages.
 
 use super::handler::Handler;

@@ -8,7 +8,7 @@
 //! so each partition first runs the hosts of the next window, while these packets are fetched from the other
 //! processor.
 //!
-//! Where packets do not come back soon to the partition that they have left ([`crate::stages`]), partitions meet once in
+//! Where packets do not come back soon to the partition that they have left ([`crate::lookahead`]), partitions meet once in
 //! several windows. In the last of them they run the switches at their border, come to the barrier, run all others, and wait.
 //!
 //! Mailboxes and words are double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
