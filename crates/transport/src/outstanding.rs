@@ -3,6 +3,7 @@
 //! the list shrinks when it has fewer segments.
 
 use crate::seq::Seq;
+use linkpool_engine::{prefetch, prefetch_place};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut, RangeFrom};
@@ -134,6 +135,13 @@ impl Outstanding {
 
     pub(crate) fn clear(&mut self) {
         *self = Outstanding::default();
+    }
+
+    /// Prefetches the first segment, and the place after the last one unless the list begins anew there.
+    #[inline]
+    pub(crate) fn prefetch_ends(&self) {
+        self.segments.front().into_iter().for_each(prefetch);
+        self.segments.back().into_iter().for_each(|last| prefetch_place(std::slice::from_ref(last), 1));
     }
 
     /// The segments from number `from` on.

@@ -9,7 +9,7 @@ use crate::host::connection::Connection;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::Packet;
+use linkpool_network::{Flags, Packet};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId};
@@ -41,10 +41,10 @@ pub(crate) trait Endpoint: Debug {
     fn on_turn(&mut self, _io: &mut Io<'_>) -> Event {
         Event::None
     }
-    /// Prefetches the memory that a packet of `subflow` will touch, in stages 1 and 2. The later
+    /// Prefetches the memory that a packet of `subflow` with these `flags` will touch, in stages 1 and 2. The later
     /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
     /// cache by then.
-    fn prefetch(&self, _subflow: SubflowId, _stage: usize) {}
+    fn prefetch(&self, _subflow: SubflowId, _flags: Flags, _stage: usize) {}
 }
 
 /// The end that has data to send.

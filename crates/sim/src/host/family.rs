@@ -9,7 +9,7 @@ use crate::host::rtts::RttRecorder;
 use crate::plan::family::families;
 use crate::plan::{Family, PlannedTransport};
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::Packet;
+use linkpool_network::{Flags, Packet};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId};
@@ -35,8 +35,8 @@ macro_rules! endpoint {
                 match self { $($name::$family(end) => end.on_turn(io)),* }
             }
             #[inline]
-            fn prefetch(&self, subflow: SubflowId, stage: usize) {
-                match self { $($name::$family(end) => end.prefetch(subflow, stage)),* }
+            fn prefetch(&self, subflow: SubflowId, flags: Flags, stage: usize) {
+                match self { $($name::$family(end) => end.prefetch(subflow, flags, stage)),* }
             }
         }
     };

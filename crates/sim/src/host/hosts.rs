@@ -505,7 +505,7 @@ impl Handler for Hosts<'_> {
         for stage in [1, 2] {
             for (slot, packet) in slots.iter().zip(packets.clone()) {
                 let (_, subflow) = Handle::split(packet.endpoint);
-                slot.iter().for_each(|slot| slot.prefetch(subflow, stage));
+                slot.iter().for_each(|slot| slot.prefetch(subflow, packet.flags, stage));
             }
         }
     }

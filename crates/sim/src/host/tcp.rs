@@ -111,8 +111,8 @@ impl Endpoint for TcpSender {
     }
 
     #[inline]
-    fn prefetch(&self, subflow: SubflowId, stage: usize) {
-        self.sender.prefetch(subflow, stage);
+    fn prefetch(&self, subflow: SubflowId, flags: Flags, stage: usize) {
+        self.sender.prefetch(subflow, flags.has(Flags::ECE), stage);
     }
 }
 
@@ -235,7 +235,7 @@ impl Endpoint for TcpReceiver {
     }
 
     #[inline]
-    fn prefetch(&self, subflow: SubflowId, stage: usize) {
+    fn prefetch(&self, subflow: SubflowId, _flags: Flags, stage: usize) {
         if stage == 1 {
             self.receiver.prefetch(subflow);
         }

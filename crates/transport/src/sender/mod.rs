@@ -35,6 +35,7 @@ use linkpool_units::Time;
 use messages::Messages;
 use pieces::Pieces;
 use push::Writes;
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use usage::Uses;
 
@@ -365,18 +366,20 @@ impl Sender {
     pub fn acked_on(&self, s: SubflowId) -> u64 {
         self.states[s].snd_una - FIRST_BYTE
     }
-    /// Prefetches the memory that the next ACK of subflow `s` will read and write. Call it twice,
+    /// Prefetches the memory that the next ACK of subflow `s` will read and write; `marked`: it echoes a mark. Call it twice,
     /// with `stage` 1 and then 2: the second stage follows a pointer that the first stage fetches.
     /// Only the speed changes (`docs/performance.md`).
     #[inline]
-    pub fn prefetch(&self, s: SubflowId, stage: usize) {
+    pub fn prefetch(&self, s: SubflowId, marked: bool, stage: usize) {
         // The packet may belong to an earlier connection in this slot, which had more subflows.
         let Some(subflow) = self.subflows.get(s.index()) else { return };
         if stage > 1 {
-            return subflow.sent.front().into_iter().for_each(prefetch);
+            return subflow.sent.prefetch_ends();
         }
         prefetch(&subflow.sent);
         prefetch(&subflow.timer);
+        // No branch, since no processor can predict marks.
+        prefetch(select_unpredictable(marked, &subflow.announced_until, &subflow.round_end));
         self.control.prefetch(&self.states, s);
     }
     /// The least RTT sample of subflow `s`.

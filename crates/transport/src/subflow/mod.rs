@@ -367,7 +367,8 @@ impl Subflow {
             again |= segment.is(Mark::AGAIN);
             self.sent.pop_front();
             segments += 1;
-            next = self.first_until(state, ack);
+            // Most ACKs end with a segment. The next one may be in a line that nothing has fetched.
+            next = if end < ack { self.first_until(state, ack) } else { None };
         }
         self.in_flight = self.in_flight.saturating_sub(segments);
         state.snd_nxt = state.snd_nxt.max(state.snd_una);
