@@ -42,6 +42,9 @@ pub struct Link {
     pub(crate) list: u16,
 }
 
+/// So many packets are settled together: their places are two cache lines.
+const GROUP: u32 = 8;
+
 /// A packet that is queued, or was at the last [`Link::settle`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
@@ -100,8 +103,18 @@ impl Link {
             self.departed = self.next();
             return;
         }
+        self.settle_below(0, now);
+    }
+
+    /// Advances `departed` past packets that have left the queue by `now`: until fewer than `enough` are present, and to the
+    /// end of a group of them, so that the next packets need not look.
+    #[inline]
+    fn settle_below(&mut self, enough: u32, now: Time) {
         let mut departed = self.departed;
-        while departed != self.next() && self.queue[self.place(departed)].departure <= now {
+        while (self.next().wrapping_sub(departed) >= enough || !departed.is_multiple_of(GROUP))
+            && departed != self.next()
+            && self.queue[self.place(departed)].departure <= now
+        {
             departed = departed.wrapping_add(1);
         }
         self.departed = departed;
@@ -156,8 +169,9 @@ impl Link {
         if !self.is_short(kind, now) {
             return false;
         }
-        if self.present() >= self.max_present {
-            self.settle(now);
+        let enough = self.max_present.min(kind.acts_from);
+        if self.present() >= enough {
+            self.settle_below(enough, now);
         }
         if self.present() >= kind.acts_from {
             return false;
@@ -253,8 +267,9 @@ impl Link {
     pub(crate) fn prefetch_end(&self) {
         prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
-        let first = select_unpredictable(self.present() >= self.max_present, self.departed, self.next());
+        let first = select_unpredictable(self.present() >= self.room, self.departed, self.next());
         prefetch_place(&self.queue, self.place(first));
+        prefetch_place(&self.queue, self.place(first | GROUP / 2));
     }
 
     /// Length of the queue at `now`, counted as the thresholds say.
