@@ -45,6 +45,9 @@ pub struct Link {
 /// So many packets are settled together: their places are two cache lines.
 const GROUP: u32 = 8;
 
+/// The places of so many packets are a cache line.
+const LINE: u32 = 4;
+
 /// A packet that is queued, or was at the last [`Link::settle`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
@@ -110,12 +113,18 @@ impl Link {
     /// end of a group of them, so that the next packets need not look.
     #[inline]
     fn settle_below(&mut self, enough: u32, now: Time) {
-        let mut departed = self.departed;
-        while (self.next().wrapping_sub(departed) >= enough || !departed.is_multiple_of(GROUP))
-            && departed != self.next()
-            && self.queue[self.place(departed)].departure <= now
-        {
-            departed = departed.wrapping_add(1);
+        let (next, mut departed) = (self.next(), self.departed);
+        while next.wrapping_sub(departed) >= enough || !departed.is_multiple_of(GROUP) {
+            // Of the packets whose places are in one cache line, the last one departs last.
+            let last = departed | (LINE - 1);
+            let is_over = |number| self.queue[self.place(number)].departure <= now;
+            if next.wrapping_sub(departed) >= LINE && is_over(last) {
+                departed = last.wrapping_add(1);
+            } else if departed != next && is_over(departed) {
+                departed = departed.wrapping_add(1);
+            } else {
+                break;
+            }
         }
         self.departed = departed;
     }
@@ -172,6 +181,9 @@ impl Link {
         let enough = self.max_present.min(kind.acts_from);
         if self.present() >= enough {
             self.settle_below(enough, now);
+            if self.present() < self.room {
+                return true;
+            }
         }
         if self.present() >= kind.acts_from {
             return false;
@@ -261,15 +273,15 @@ impl Link {
         size_of::<Link>() + size_of_val(&*self.queue)
     }
 
-    /// Prefetches the place of the next packet, and the one that [`Link::settle`] reads first if
-    /// the queue may be longer than ever.
+    /// Prefetches the place of the next packet, and those that [`Link::settle_below`] reads if the queue may be longer than
+    /// ever.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
         prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
         let first = select_unpredictable(self.present() >= self.room, self.departed, self.next());
         prefetch_place(&self.queue, self.place(first));
-        prefetch_place(&self.queue, self.place(first | GROUP / 2));
+        prefetch_place(&self.queue, self.place(first | LINE));
     }
 
     /// Length of the queue at `now`, counted as the thresholds say.
