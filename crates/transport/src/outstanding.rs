@@ -137,7 +137,8 @@ impl Outstanding {
         *self = Outstanding::default();
     }
 
-    /// Prefetches the first segment, and the place after the last one unless the list begins anew there.
+    /// Prefetches the first segment, and the place that follows the last one in memory, where the next one goes unless the ring
+    /// begins anew.
     #[inline]
     pub(crate) fn prefetch_ends(&self) {
         self.segments.front().into_iter().for_each(prefetch);

@@ -48,7 +48,7 @@ const GROUP: u32 = 8;
 /// The places of so many packets are a cache line.
 const LINE: u32 = 4;
 
-/// A packet that is queued, or was at the last [`Link::settle`].
+/// A packet that is queued, or is not known to have departed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
     /// When its last bit leaves.
@@ -102,10 +102,7 @@ impl Link {
     /// Advances `departed` past the packets that have left the queue by `now`.
     #[inline]
     fn settle(&mut self, now: Time) {
-        if self.busy_until <= now {
-            self.departed = self.next();
-            return;
-        }
+        self.settle_idle(now);
         self.settle_below(0, now);
     }
 
@@ -171,24 +168,21 @@ impl Link {
         self.busy_until.max(now) - now < kind.acts_from_backlog
     }
 
-    /// Makes room for one packet more, and returns true, unless a threshold may act on it. Settles the queue
-    /// only if it may be longer than ever, and then notes its length with that packet.
+    /// Makes room for one packet more, and returns true, unless a threshold may act on it. Settles the queue only until it
+    /// is known to have room. If it is longer than ever, notes its length with that packet.
     #[inline(never)]
     fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
         if !self.is_short(kind, now) {
             return false;
         }
-        let enough = self.max_present.min(kind.acts_from);
-        if self.present() >= enough {
-            self.settle_below(enough, now);
-            if self.present() < self.room {
-                return true;
-            }
+        self.settle_below(self.room, now);
+        if self.present() < self.room {
+            return true;
         }
         if self.present() >= kind.acts_from {
             return false;
         }
-        self.make_room(kind, now);
+        self.make_room(kind);
         true
     }
 
@@ -217,7 +211,7 @@ impl Link {
             }
             Some(Admission::Queue) => {}
         }
-        self.make_room(kind, now);
+        self.make_room(kind);
         Fate::Queued(self.accept(kind, now, packet))
     }
 
@@ -245,14 +239,11 @@ impl Link {
         (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
     }
 
-    /// One packet more will join the queue.
-    fn make_room(&mut self, kind: &LinkKind, now: Time) {
+    /// One packet more will join the queue. If the ring is full, all packets in it are still queued.
+    fn make_room(&mut self, kind: &LinkKind) {
         self.max_present = self.max_present.max(self.present() + 1);
         if self.present() as usize == self.queue.len() {
-            self.settle(now);
-            if self.present() as usize == self.queue.len() {
-                self.grow();
-            }
+            self.grow();
         }
         self.room = self.max_present.min(kind.acts_from).min(self.queue.len() as u32);
     }
