@@ -1,7 +1,7 @@
 //! Changes of links, and of routing, at set times during a run.
 
 use crate::fabric::{Fabric, LinkId};
-use crate::policy::Policies;
+use crate::policy::{Policies, QueuePolicy};
 use crate::queue_limit::QueueLimit;
 use crate::routing::Routes;
 use crate::spreading::Spreading;
@@ -134,15 +134,22 @@ impl Timetable {
     ) -> bool {
         links.all(|link| {
             let spec = &fabric.links()[link.index()];
-            policies.of(fabric.layer(spec.from)).is_plain() && self.course(link, spec.rate).is_plain()
+            self.course(link, spec.rate).is_plain(&policies.of(fabric.layer(spec.from)))
         })
     }
 }
 
 impl Course<'_> {
-    /// Does it need no more than a rate and a limit that stay?
-    pub(crate) fn is_plain(&self) -> bool {
-        self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty()
+    /// `policy` with the limit from the start, if it has one.
+    pub(crate) fn limited(&self, mut policy: QueuePolicy) -> QueuePolicy {
+        policy.thresholds = self.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
+        policy
+    }
+
+    /// Is the queue of a link with `policy` a FIFO queue whose rate and limit stay?
+    pub(crate) fn is_plain(&self, policy: &QueuePolicy) -> bool {
+        let stays = self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty();
+        stays && self.limited(*policy).is_plain()
     }
 
     /// The highest rate that the link ever has.
@@ -182,14 +189,16 @@ mod tests {
     #[test]
     fn a_course_is_plain_unless_a_port_must_know_more_than_a_rate_and_a_limit() {
         let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100));
         let is_plain = |changes: &[(Time, LinkChange)]| {
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
             timetable.links.insert(LinkId::new(0), changes.to_vec());
-            timetable.course(LinkId::new(0), Rate::gbps(1)).is_plain()
+            timetable.course(LinkId::new(0), Rate::gbps(1)).is_plain(&policy)
         };
         assert!(is_plain(&[]));
         assert!(is_plain(&[(Time::ZERO, LinkChange::Rate(Rate::gbps(2)))]));
         assert!(is_plain(&[(Time::ZERO, LinkChange::Limit(QueueLimit::Packets(3)))]));
+        assert!(!is_plain(&[(Time::ZERO, LinkChange::Limit(QueueLimit::Packets(200_000)))]));
         assert!(!is_plain(&[(Time(1), LinkChange::Rate(Rate::gbps(2)))]));
         assert!(!is_plain(&[(Time::ZERO, LinkChange::Up(false))]));
         assert!(!is_plain(&[(Time::ZERO, LinkChange::Loss(Loss::random(0.1)))]));

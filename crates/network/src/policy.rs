@@ -45,9 +45,9 @@ impl QueuePolicy {
         QueueLevels { limit_packets, limit_bytes, mark_packets, mark_bytes, drop_non_ect }
     }
 
-    /// Is it one FIFO queue that drops and marks at its entrance?
+    /// Is it one FIFO queue that drops and marks at its entrance, and that a link can hold?
     pub(crate) fn is_plain(&self) -> bool {
-        self.discipline == Configuration::default() && self.shared.is_none()
+        self.discipline == Configuration::default() && self.shared.is_none() && self.thresholds.can_be_held()
     }
 
     /// Serves packets in this order. Each of its queues has the limit and the marking.

@@ -1,5 +1,6 @@
 //! A queue length, as a scenario writes it: a whole number of packets, or a size.
 
+use crate::packet::Envelope;
 use linkpool_settings::mixed::quantity;
 use linkpool_settings::{Form, Mixed, Quantity, mixed};
 use linkpool_units::Bytes;
@@ -12,6 +13,13 @@ pub enum QueueLimit {
     Packets(u32),
     /// A number of bytes on the wire.
     Bytes(u64),
+}
+
+impl QueueLimit {
+    /// The most packets and bytes that a FIFO queue of a link ([`crate::link`]) can hold: it counts bytes with 32 bits. Longer
+    /// queues are those of ports with service events.
+    pub(crate) const HELD_PACKETS: u32 = 1 << 17;
+    pub(crate) const HELD: u64 = QueueLimit::HELD_PACKETS as u64 * Envelope::LONGEST as u64;
 }
 
 impl Quantity for QueueLimit {

@@ -65,6 +65,11 @@ impl Thresholds {
         self.limit_packets == 0
     }
 
+    /// Can a FIFO queue of a link hold what has room?
+    pub(crate) fn can_be_held(&self) -> bool {
+        self.limit_packets <= QueueLimit::HELD_PACKETS || self.limit_bytes <= QueueLimit::HELD
+    }
+
     /// With `limit` instead of the one that it has.
     pub(crate) fn limited_to(self, limit: QueueLimit) -> Thresholds {
         let Thresholds { limit_packets, limit_bytes, .. } = Thresholds::drop_tail(limit);

@@ -1,5 +1,6 @@
 //! Rate, delay and thresholds, shared by all links that have the same.
 
+use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use linkpool_units::{Rate, Time};
 
@@ -15,6 +16,8 @@ pub struct LinkKind {
     pub(crate) delay: Time,
     pub(crate) thresholds: Thresholds,
     per_byte: u64,
+    /// The bytes of a picosecond, rounded up, if serialisations are rounded down to picoseconds; otherwise 0.
+    rounding: u32,
     /// A packet that finds fewer packets present, and less time until all of them have departed,
     /// passes all thresholds: two comparisons let most packets pass.
     pub(super) acts_from: u32,
@@ -34,13 +37,41 @@ impl LinkKind {
                 Time(u64::try_from(time).unwrap_or(u64::MAX))
             }
         };
-        LinkKind { rate, delay, thresholds, per_byte, acts_from: thresholds.acts_from_present(), acts_from_backlog }
+        let is_rounded = !per_byte.is_multiple_of(1 << FRACTION);
+        let rounding = if is_rounded { (1u64 << FRACTION).div_ceil(per_byte) as u32 } else { 0 };
+        let acts_from = thresholds.acts_from_present().min(QueueLimit::HELD_PACKETS);
+        LinkKind { rate, delay, thresholds, per_byte, rounding, acts_from, acts_from_backlog }
     }
 
     /// The time to send `size` bytes.
     #[inline]
     pub fn serialisation(&self, size: u16) -> Time {
         Time((size as u64 * self.per_byte) >> FRACTION)
+    }
+
+    /// The least number of bytes that take `span` to send, if no serialisation is rounded.
+    ///
+    /// # Panics
+    /// If a FIFO queue cannot hold them ([`QueueLimit::HELD`]): packets that are never dropped have filled it.
+    #[inline]
+    pub(super) fn bytes_that_take(&self, span: Time) -> u32 {
+        let bytes = match span.0 >> (u64::BITS - FRACTION) {
+            0 => (span.0 << FRACTION).div_ceil(self.per_byte),
+            _ => self.bytes_that_take_long(span),
+        };
+        assert!(bytes <= QueueLimit::HELD, "packets that are never dropped have filled a queue of 2 GiB");
+        bytes as u32
+    }
+
+    #[cold]
+    fn bytes_that_take_long(&self, span: Time) -> u64 {
+        (u128::from(span.0) << FRACTION).div_ceil(u128::from(self.per_byte)) as u64
+    }
+
+    /// Rounding makes the serialisations of so many packets shorter, by less than the time of so many bytes.
+    #[inline]
+    pub(super) fn rounding(&self, packets: u32) -> u32 {
+        packets * self.rounding
     }
 
     /// The number of bytes sent in `span`.

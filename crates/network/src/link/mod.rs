@@ -22,8 +22,9 @@ use std::hint::select_unpredictable;
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Link {
-    /// The packets that may be queued, from number `departed` on, in a ring.
-    queue: Box<[Queued]>,
+    /// For each packet that may be queued, from number `departed` on, in a ring: the lower bits of the number of bytes that the link
+    /// had accepted before. A queue is shorter than 2 GiB ([`crate::queue_limit::QueueLimit::HELD`]).
+    queue: Box<[u32]>,
     /// The packets that it has accepted: the number of the next one.
     packets: u64,
     busy_until: Time,
@@ -42,20 +43,9 @@ pub struct Link {
     pub(crate) list: u16,
 }
 
-/// So many packets are settled together: their places are two cache lines.
-const GROUP: u32 = 8;
-
-/// The places of so many packets are a cache line.
-const LINE: u32 = 4;
-
-/// A packet that is queued, or is not known to have departed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Queued {
-    /// When its last bit leaves.
-    departure: Time,
-    /// The bytes that the link had accepted before it.
-    bytes_before: u64,
-}
+/// The steps in which a link looks for the packet in service among those that are present, and their sum.
+const STEPS: [u32; 4] = [8, 4, 2, 1];
+const MOST_STEPS: u32 = 15;
 
 /// The fate of a packet on which thresholds may act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,29 +91,56 @@ impl Link {
 
     /// Advances `departed` past the packets that have left the queue by `now`.
     #[inline]
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self, kind: &LinkKind, now: Time) {
         self.settle_idle(now);
-        self.settle_below(0, now);
+        self.settle_busy(0, kind, now);
     }
 
-    /// Advances `departed` past packets that have left the queue by `now`: until fewer than `enough` are present, and to the
-    /// end of a group of them, so that the next packets need not look.
-    #[inline]
-    fn settle_below(&mut self, enough: u32, now: Time) {
-        let (next, mut departed) = (self.next(), self.departed);
-        while next.wrapping_sub(departed) >= enough || !departed.is_multiple_of(GROUP) {
-            // Of the packets whose places are in one cache line, the last one departs last.
-            let last = departed | (LINE - 1);
-            let is_over = |number| self.queue[self.place(number)].departure <= now;
-            if next.wrapping_sub(departed) >= LINE && is_over(last) {
-                departed = last.wrapping_add(1);
-            } else if departed != next && is_over(departed) {
-                departed = departed.wrapping_add(1);
-            } else {
+    /// The same unless all have left, until fewer than `enough` are present.
+    #[inline(always)]
+    fn settle_busy(&mut self, enough: u32, kind: &LinkKind, now: Time) {
+        // Packets follow each other without a gap since the queue was last empty. So the link has begun to send a packet if
+        // all bytes from that packet on take as long as is left until all have departed.
+        let unsent = kind.bytes_that_take(self.busy_until.saturating_sub(now));
+        let certain = unsent + kind.rounding(self.present());
+        loop {
+            let first = self.departed;
+            for step in STEPS {
+                let number = self.departed.wrapping_add(step);
+                if self.present() > step && self.bytes_from(number) >= certain {
+                    self.departed = number;
+                }
+            }
+            if self.departed.wrapping_sub(first) < MOST_STEPS || self.present() < enough {
                 break;
             }
         }
-        self.departed = departed;
+        if certain > unsent {
+            self.settle_rounded(unsent, kind, now);
+        }
+    }
+
+    /// The rest of [`Link::settle_busy`] where serialisations are rounded down: `departed` may be some packets too low.
+    #[cold]
+    fn settle_rounded(&mut self, unsent: u32, kind: &LinkKind, now: Time) {
+        let is_sent = |number| self.bytes_from(number) >= unsent && self.begins(number, kind) <= now;
+        let later = (1..self.present()).map(|i| self.departed.wrapping_add(i));
+        self.departed = later.take_while(|number| is_sent(*number)).last().unwrap_or(self.departed);
+    }
+
+    /// The bytes of the packets from `number` on, one of those that are present.
+    #[inline]
+    fn bytes_from(&self, number: u32) -> u32 {
+        (self.bytes as u32).wrapping_sub(self.queue[self.place(number)])
+    }
+
+    /// When the link begins to send packet `number`, one of those that are present: each serialisation is rounded.
+    fn begins(&self, number: u32, kind: &LinkKind) -> Time {
+        let numbers = (0..self.next().wrapping_sub(number)).map(|i| number.wrapping_add(i));
+        let mut bytes = numbers.map(|number| self.bytes_from(number)).chain([0]);
+        let mut left = bytes.next().unwrap_or(0);
+        let sizes = bytes.map(|after| (std::mem::replace(&mut left, after) - after) as u16);
+        sizes.fold(self.busy_until, |begins, size| begins - kind.serialisation(size))
     }
 
     /// Packets that are not known to have departed: at least the queued packets; after [`Link::settle`] these.
@@ -138,7 +155,7 @@ impl Link {
         if uncounted >= self.present() {
             return 0;
         }
-        self.bytes - self.queue[self.place(self.departed.wrapping_add(uncounted))].bytes_before
+        self.bytes_from(self.departed.wrapping_add(uncounted)).into()
     }
 
     /// Queues `packet` at `now`, and returns when it arrives at the other end; none if thresholds
@@ -168,14 +185,14 @@ impl Link {
         self.busy_until.max(now) - now < kind.acts_from_backlog
     }
 
-    /// Makes room for one packet more, and returns true, unless a threshold may act on it. Settles the queue only until it
-    /// is known to have room. If it is longer than ever, notes its length with that packet.
+    /// Makes room for one packet more, and returns true, unless a threshold may act on it. If the queue is longer than ever,
+    /// notes its length with that packet.
     #[inline(never)]
     fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
         if !self.is_short(kind, now) {
             return false;
         }
-        self.settle_below(self.room, now);
+        self.settle_busy(self.room, kind, now);
         if self.present() < self.room {
             return true;
         }
@@ -194,7 +211,7 @@ impl Link {
         now: Time,
         packet: &mut Packet,
     ) -> Fate {
-        self.settle(now);
+        self.settle(kind, now);
         // The packet in service is the first that has not departed.
         let queued = self.present() - kind.thresholds.uncounted.min(self.present());
         match self.admission(kind, queued, packet) {
@@ -221,7 +238,7 @@ impl Link {
     fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Time {
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
         let place = self.place(self.next());
-        self.queue[place] = Queued { departure, bytes_before: self.bytes };
+        self.queue[place] = self.bytes as u32;
         self.busy_until = departure;
         self.packets += 1;
         self.bytes += packet.size() as u64;
@@ -251,7 +268,7 @@ impl Link {
     /// Makes the full ring larger.
     #[cold]
     fn grow(&mut self) {
-        let mut larger = vec![Queued::default(); (self.queue.len() * 2).max(4)].into_boxed_slice();
+        let mut larger = vec![0; (self.queue.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
         for number in (0..self.present()).map(|i| self.departed.wrapping_add(i)) {
             larger[number as usize & mask] = self.queue[self.place(number)];
@@ -264,20 +281,22 @@ impl Link {
         size_of::<Link>() + size_of_val(&*self.queue)
     }
 
-    /// Prefetches the place of the next packet, and those that [`Link::settle_below`] reads if the queue may be longer than
+    /// Prefetches the place of the next packet, and that from which [`Link::settle_busy`] reads if the queue may be longer than
     /// ever.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
         prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
-        let first = select_unpredictable(self.present() >= self.room, self.departed, self.next());
+        let is_looked_at = self.present() >= self.room;
+        let [first, last] = [1, MOST_STEPS]
+            .map(|step| select_unpredictable(is_looked_at, self.departed.wrapping_add(step), self.next()));
         prefetch_place(&self.queue, self.place(first));
-        prefetch_place(&self.queue, self.place(first | LINE));
+        prefetch_place(&self.queue, self.place(last));
     }
 
     /// Length of the queue at `now`, counted as the thresholds say.
     pub(crate) fn queue_packets(&mut self, kind: &LinkKind, now: Time) -> u32 {
-        self.settle(now);
+        self.settle(kind, now);
         self.present() - kind.thresholds.uncounted.min(self.present())
     }
 
@@ -345,7 +364,7 @@ mod tests {
     /// Of docs/performance.md, "Memory".
     #[test]
     fn a_link_and_a_packet_take_so_many_bytes() {
-        assert_eq!((size_of::<Link>(), size_of::<RareEvents>(), size_of::<Queued>()), (64, 56, 16));
+        assert_eq!((size_of::<Link>(), size_of::<RareEvents>()), (64, 56));
         assert_eq!(size_of::<Incoming>(), 40);
     }
 
@@ -452,6 +471,42 @@ mod tests {
             }
             let found = [0, 1, 2, 3, 4].map(|us| l.0.queue_packets(&l.1, Time::from_us(us)));
             assert_eq!(found, lengths, "{counts}");
+        }
+    }
+
+    /// At rates at which a byte takes a whole number of picoseconds (the first two and 1.6 Tbps), and at others: the packets and bytes that wait are those
+    /// of the departures that have not come. The queue is looked at a picosecond before a departure, and just then.
+    #[test]
+    fn the_queue_is_that_of_the_departures_at_any_rate() {
+        for bits in [100, 10_000, 7_000, 333_000, 1_600_000, 17_000_000, 99_999_999].map(|mbps| mbps * 1_000_000) {
+            let policy = QueuePolicy::drop_tail(QueueLimit::Bytes(600_000)).counting_in_service(true);
+            let mut l = Port::new(LinkKind::new(Rate(bits), Time::ZERO, policy.thresholds));
+            let (mut departures, mut now, mut most, mut looks) = (VecDeque::<(Time, u16)>::new(), Time::ZERO, 0, 0);
+            let mut random = 1u64;
+            for _ in 0..20_000 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let size = [42, 42, 1462, 9000][(random >> 60) as usize % 4];
+                // On average as long as it takes to send 2,500 B, less than a packet, now and then long enough to run empty.
+                let bytes = (random >> 40) % 5_000 * if (random >> 20).is_multiple_of(500) { 300 } else { 1 };
+                let arrival = now + Time(l.1.serialisation(6_000).0 * bytes / 6_000);
+                while let Some((departure, _)) = departures.front().copied().filter(|(d, _)| *d <= arrival) {
+                    for now in [Time(departure.0 - 1).max(now), departure] {
+                        let waits = || departures.iter().filter(|(d, _)| *d > now);
+                        assert_eq!(l.0.queue_packets(&l.1, now), waits().count() as u32, "{bits} {now:?}");
+                        assert_eq!(l.0.queued_bytes(&l.1), waits().map(|(_, size)| u64::from(*size)).sum::<u64>());
+                        looks += 1;
+                    }
+                    now = departure;
+                    departures.pop_front();
+                }
+                now = arrival;
+                if let Fate::Queued(departure) = l.enqueue(now, packet(size)) {
+                    departures.push_back((departure, size));
+                    most = most.max(departures.len() as u32);
+                }
+            }
+            assert_eq!(l.stats().max_queue, most);
+            assert!(most > 200 && looks > 20_000, "{bits} {most} {looks}");
         }
     }
 

@@ -52,10 +52,9 @@ impl Network {
         for (id, spec) in fabric.links().iter().enumerate() {
             let id = LinkId::new(id);
             let course = timetable.course(id, spec.rate);
-            let mut policy = policies.of(fabric.layer(spec.from));
-            policy.thresholds = course.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
+            let policy = course.limited(policies.of(fabric.layer(spec.from)));
             let sends = partitions.sender(id) == me;
-            let is_plain = policy.is_plain() && course.is_plain();
+            let is_plain = course.is_plain(&policy);
             let kind = if is_plain {
                 kinds.number(course.rate, spec.delay, policy.thresholds)
             } else {

@@ -75,3 +75,16 @@ fn a_shared_buffer_takes_the_larger_burst() {
     assert_eq!(incast("shared_buffer = { size = \"1MB\", alpha = 1 }").rare.drops, 0);
     assert_eq!(incast("limit = 50").max_queue, 50);
 }
+
+/// A queue of 131,073 packets, or of 3 GB, is longer than a link can hold. A port holds it, and the results are the same.
+#[test]
+fn a_port_holds_what_a_link_cannot() {
+    let found = |limit: &str| {
+        let r = run(&bed(limit, "", "30ms").replace("dctcp", "cubic"));
+        let flows = [0, 1].map(|number| r.flow(number).acked_bytes);
+        (flows, r.link("L->R").stats, r.link("L->R").sent_bytes)
+    };
+    let link = found("limit = 131072");
+    assert!(link.1.max_queue > 50 && link.1.rare.drops == 0, "{link:?}");
+    assert_eq!((found("limit = 131073"), found("limit = \"3GB\"")), (link, link));
+}
