@@ -17,8 +17,9 @@ use std::hint::select_unpredictable;
 ///
 /// When a packet joins a FIFO queue, its departure is known: `max(now, busy_until) +
 /// serialisation`. Its arrival at the other end is known too. So the packet itself goes at once to
-/// the list of those that arrive in that window ([`crate::on_the_way`]). The link keeps the
-/// departures of the packets that may still be queued. The queue needs no service events.
+/// the list of those that arrive in that window ([`crate::on_the_way`]). The link keeps, for each packet that
+/// may still be queued, how many bytes it had accepted before: from these and `busy_until` follows which
+/// packets have departed. The queue needs no service events.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Link {
