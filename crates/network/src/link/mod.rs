@@ -186,25 +186,23 @@ impl Link {
         self.busy_until.max(now) - now < kind.acts_from_backlog
     }
 
-    /// Makes room for one packet more, and returns true, unless a threshold may act on it. If the queue is longer than ever,
-    /// notes its length with that packet.
+    /// Makes room for one packet more, and returns true, unless a threshold may act on it: then the queue is settled. If the
+    /// queue is longer than ever, notes its length with that packet.
     #[inline(never)]
     fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
-        if !self.is_short(kind, now) {
+        let is_short = self.is_short(kind, now);
+        self.settle_busy(if is_short { self.room } else { 0 }, kind, now);
+        if !is_short || self.present() >= kind.acts_from {
             return false;
         }
-        self.settle_busy(self.room, kind, now);
         if self.present() < self.room {
             return true;
-        }
-        if self.present() >= kind.acts_from {
-            return false;
         }
         self.make_room(kind);
         true
     }
 
-    /// Queues, marks or drops `packet` at `now`, as the thresholds say.
+    /// Queues, marks or drops `packet` at `now`, as the thresholds say, after [`Link::enqueue`] has returned none.
     pub(crate) fn enqueue_by_thresholds(
         &mut self,
         kind: &LinkKind,
@@ -212,7 +210,6 @@ impl Link {
         now: Time,
         packet: &mut Packet,
     ) -> Fate {
-        self.settle(kind, now);
         // The packet in service is the first that has not departed.
         let queued = self.present() - kind.thresholds.uncounted.min(self.present());
         match self.admission(kind, queued, packet) {
@@ -341,6 +338,7 @@ mod tests {
             }
         }
         fn enqueue_by_thresholds(&mut self, now: Time, mut packet: Packet) -> Fate {
+            self.0.settle(&self.1, now);
             let fate = self.0.enqueue_by_thresholds(&self.1, &mut self.2, now, &mut packet);
             self.accepted(fate, packet)
         }
