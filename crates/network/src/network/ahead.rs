@@ -12,8 +12,9 @@ use linkpool_engine::{prefetch, prefetch_place};
 
 /// So many bytes are at hand without prefetching. Measured: with links and endpoints of 0.3 MB each,
 /// a hop takes less time without prefetching, with 1.2 MB more
-/// (`docs/reports/2026-11-23-fast-path.md`).
-pub(super) const NEAR: usize = 1 << 20;
+/// (`docs/reports/2026-11-23-fast-path.md`); so it does with links of 0.5 to 1 MB
+/// (`docs/reports/2026-11-27-queues.md`).
+pub(super) const NEAR: usize = 1 << 19;
 
 /// Switches prefetch the queue for the packet so many places after the one that they queue, and the link twice as far on: the
 /// time that a line takes from memory (140 ns) is that of some seven packets.
