@@ -1,6 +1,6 @@
 //! Prefetches the memory that a batch of packets needs (why: `docs/performance.md`).
 //!
-//! What takes no more than [`NEAR`] is not prefetched, except hosts: it is in the cache anyway, and
+//! What takes no more than [`NEAR`] or [`NEAR_ENDPOINTS`] is not prefetched, except hosts: it is in the cache anyway, and
 //! finding it would take longer than waiting for it. Routes have a bound of their own, see [`routes_are_far`].
 
 use super::handler::Handler;
@@ -10,11 +10,13 @@ use crate::on_the_way::Incoming;
 use crate::routing::Routes;
 use linkpool_engine::{prefetch, prefetch_place};
 
-/// So many bytes are at hand without prefetching. Measured: with links and endpoints of 0.3 MB each,
-/// a hop takes less time without prefetching, with 1.2 MB more
-/// (`docs/reports/2026-11-23-fast-path.md`); so it does with links of 0.5 to 1 MB
-/// (`docs/reports/2026-11-27-queues.md`).
-pub(super) const NEAR: usize = 1 << 19;
+/// Links and queues of so many bytes are at hand without prefetching. Measured: with 0.3 MB a hop takes less time without
+/// prefetching (`docs/reports/2026-11-23-fast-path.md`), with 0.5 to 1 MB more (`docs/reports/2026-11-27-queues.md`).
+const NEAR: usize = 1 << 19;
+
+/// Endpoints of so many bytes are at hand without prefetching. Measured: with 1.2 MB a hop takes as long without prefetching,
+/// with 2 MB a tenth more (`docs/reports/2026-11-27-queues.md`).
+pub(super) const NEAR_ENDPOINTS: usize = 3 << 19;
 
 /// Switches prefetch the queue for the packet so many places after the one that they queue, and the link twice as far on: the
 /// time that a line takes from memory (140 ns) is that of some seven packets.
@@ -37,6 +39,35 @@ pub(super) fn are_far(links: &[Link]) -> bool {
 /// (`docs/reports/2026-11-26-memory.md`).
 pub(super) fn routes_are_far(links: usize) -> bool {
     links > 1 << 14
+}
+
+/// What an endpoint needs is prefetched in stages that are so many packets apart. So prefetches are spread over the work at hosts:
+/// a processor ignores them if too many are under way (`docs/reports/2026-11-27-queues.md`).
+const STAGE: usize = 4;
+
+/// [`prefetch_for_hosts`] begins so many packets ahead of the one whose host is visited.
+pub(super) const HOSTS_AHEAD: usize = 5 * STAGE;
+
+/// Prefetches the host to which packet `number` of `packets` comes, and for packets before it what follows from pointers that have
+/// come.
+#[inline(always)]
+pub(super) fn prefetch_for_hosts<H: Handler>(
+    (links, routes): (&[Link], &Routes),
+    packets: &[Incoming],
+    number: usize,
+    handler: &H,
+) {
+    let at = |stage: usize| packets.get(number.wrapping_sub(stage * STAGE));
+    if let Some(incoming) = at(0) {
+        handler.prefetch_host(incoming.node);
+        routes.only_link(incoming.node).into_iter().for_each(|link| prefetch(&links[link.index()]));
+    }
+    at(1).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 1));
+    at(2).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 2));
+    at(3).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 3));
+    at(4).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 4));
+    let own = at(4).and_then(|incoming| routes.only_link(incoming.node));
+    own.into_iter().for_each(|link| links[link.index()].prefetch_end());
 }
 
 /// For a `batch` of packets that come to hosts: the hosts, and the links on which they will answer.

@@ -23,9 +23,9 @@ pub trait Handler {
     /// `host` will run soon: a chance to prefetch the memory that [`Handler::next_timer`] and
     /// [`Handler::prefetch`] will read.
     fn prefetch_host(&self, _host: NodeId) {}
-    /// Hosts will get these packets soon, some 64 at most: a chance to prefetch the memory that
-    /// [`Handler::on_packet`] will read.
-    fn prefetch<'p>(&self, _packets: impl Iterator<Item = &'p Packet> + Clone) {}
+    /// A host will get `packet` soon: a chance to prefetch the memory that [`Handler::on_packet`] will read. It is called with
+    /// `stage` 1, 2, 3 and 4, and for other packets in between: a stage follows the pointers that the one before it has fetched.
+    fn prefetch(&self, _packet: &Packet, _stage: usize) {}
     /// Takes one of the messages to hosts, whichever partition runs them: the host, the time, the
     /// message. As a packet does, a message takes at least [`crate::Network::lookahead`]; the
     /// messages of one window come in any order.

@@ -150,21 +150,39 @@ impl Network {
     pub(super) fn visit_hosts<H: Handler>(&mut self, handler: &mut H) {
         let mut arrivals = std::mem::take(&mut self.to_hosts);
         self.chain_by_node(&mut arrivals);
-        for first in (0..arrivals.packets.len()).step_by(BATCH) {
-            let last = arrivals.packets.len().min(first + BATCH);
-            let batch = &arrivals.packets[first..last];
-            ahead::prefetch_hosts(&self.egress.links, &self.egress.routes, batch, handler);
-            if handler.endpoint_bytes() > ahead::NEAR {
-                handler.prefetch(batch.iter().map(|incoming| &incoming.packet));
-            }
-            if self.queues_are_far {
-                ahead::prefetch_answers(&self.egress.links, &self.egress.routes, batch);
-            }
-            (first..last).for_each(|number| self.visit_with(&mut arrivals, number, handler));
+        if handler.endpoint_bytes() > ahead::NEAR_ENDPOINTS {
+            self.visit_far_hosts(&mut arrivals, handler);
+        } else {
+            self.visit_near_hosts(&mut arrivals, handler);
         }
         arrivals.packets.clear();
         self.to_hosts = arrivals;
         self.finish_woken(0..self.woken_hosts(), handler);
+    }
+
+    /// Visits hosts whose endpoints are at hand.
+    #[inline(always)]
+    fn visit_near_hosts<H: Handler>(&mut self, arrivals: &mut Arrivals, handler: &mut H) {
+        for first in (0..arrivals.packets.len()).step_by(BATCH) {
+            let last = arrivals.packets.len().min(first + BATCH);
+            let batch = &arrivals.packets[first..last];
+            ahead::prefetch_hosts(&self.egress.links, &self.egress.routes, batch, handler);
+            if self.queues_are_far {
+                ahead::prefetch_answers(&self.egress.links, &self.egress.routes, batch);
+            }
+            (first..last).for_each(|number| self.visit_with(arrivals, number, handler));
+        }
+    }
+
+    /// Visits hosts, and prefetches the endpoints of those that follow.
+    #[inline(never)]
+    fn visit_far_hosts<H: Handler>(&mut self, arrivals: &mut Arrivals, handler: &mut H) {
+        for ahead in 0..arrivals.packets.len() + ahead::HOSTS_AHEAD {
+            ahead::prefetch_for_hosts((&self.egress.links, &self.egress.routes), &arrivals.packets, ahead, handler);
+            if let Some(number) = ahead.checked_sub(ahead::HOSTS_AHEAD) {
+                self.visit_with(arrivals, number, handler);
+            }
+        }
     }
 
     /// Forwards the packets that come to switches in this window, and runs the timers of the

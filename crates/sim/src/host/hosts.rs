@@ -491,22 +491,14 @@ impl Handler for Hosts<'_> {
         self.context.hosts[host.index()].prefetch_slots();
     }
 
-    /// In stages, each a loop of its own: a stage follows the pointers that the one before it has
-    /// fetched.
-    #[inline]
-    fn prefetch<'p>(&self, packets: impl Iterator<Item = &'p Packet> + Clone) {
-        let mut slots = [None; 64];
-        for (place, packet) in slots.iter_mut().zip(packets.clone()) {
-            *place = self.context.hosts[packet.dst().index()].slot(Handle::split(packet.endpoint).0);
-            place.iter().for_each(|slot| prefetch(*slot));
-        }
-        let slots = &slots[..packets.clone().count().min(slots.len())];
-        slots.iter().flatten().for_each(|slot| slot.prefetch_end());
-        for stage in [1, 2] {
-            for (slot, packet) in slots.iter().zip(packets.clone()) {
-                let (_, subflow) = Handle::split(packet.endpoint);
-                slot.iter().for_each(|slot| slot.prefetch(subflow, packet.flags, stage));
-            }
+    #[inline(always)]
+    fn prefetch(&self, packet: &Packet, stage: usize) {
+        let (handle, subflow) = Handle::split(packet.endpoint);
+        let Some(slot) = self.context.hosts[packet.dst().index()].slot(handle) else { return };
+        match stage {
+            1 => prefetch(slot),
+            2 => slot.prefetch_end(),
+            _ => slot.prefetch(subflow, packet.flags, stage - 2),
         }
     }
 
