@@ -118,6 +118,15 @@ proptest! {
         prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
     }
 
+    /// Each stage is called once for each packet that comes to a host, to stay or to go on.
+    #[test]
+    fn prefetching_for_hosts_changes_nothing(scene in scenes(prop_oneof![fabrics(), topologies()])) {
+        let (results, prefetched) = scene.run_prefetching();
+        let arrived: usize = results.arrivals.iter().map(Vec::len).sum();
+        prop_assert!(prefetched[0] >= arrived as u64 && prefetched == [prefetched[0]; 4], "{:?} {}", prefetched, arrived);
+        prop_assert_eq!(results, scene.run(1000));
+    }
+
     #[test]
     fn papers_fabrics(scene in scenes(topologies())) {
         prop_assert_eq!(scene.run(1000), reference::simulate(&scene));

@@ -7,6 +7,7 @@ use linkpool_network::{
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -115,6 +116,8 @@ pub struct Traffic {
     todo: Vec<Vec<Send>>,
     arrivals: Vec<Vec<Arrival>>,
     last_event: Vec<Time>,
+    /// The packets for which each stage of prefetching was called; none: endpoints are at hand.
+    prefetched: Option<[Cell<u64>; 4]>,
 }
 
 impl Traffic {
@@ -123,7 +126,12 @@ impl Traffic {
         for send in sends.iter().rev() {
             todo[send.from.index()].push(*send);
         }
-        Traffic { todo, arrivals: vec![Vec::new(); fabric.hosts()], last_event: vec![Time::ZERO; fabric.nodes()] }
+        Traffic {
+            todo,
+            arrivals: vec![Vec::new(); fabric.hosts()],
+            last_event: vec![Time::ZERO; fabric.nodes()],
+            prefetched: None,
+        }
     }
 
     /// Time goes forward at each node.
@@ -180,6 +188,15 @@ impl Handler for Traffic {
 
     fn sends_messages(&self) -> bool {
         false
+    }
+
+    fn endpoint_bytes(&self) -> usize {
+        self.prefetched.as_ref().map_or(0, |_| usize::MAX)
+    }
+
+    fn prefetch(&self, _packet: &Packet, stage: usize) {
+        let counts = self.prefetched.as_ref().expect("endpoints are at hand");
+        counts[stage - 1].set(counts[stage - 1].get() + 1);
     }
 }
 
@@ -290,13 +307,24 @@ impl Scene {
 
     /// Runs it, and looks at the clock after each `windows` windows.
     pub fn run(&self, windows: u64) -> Results {
-        let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
+        self.run_with(windows, &mut Traffic::new(&self.fabric, &self.sends))
+    }
+
+    /// The same, and the packets for which each stage of prefetching was called.
+    pub fn run_prefetching(&self) -> (Results, [u64; 4]) {
         let mut traffic = Traffic::new(&self.fabric, &self.sends);
+        traffic.prefetched = Some(Default::default());
+        let results = self.run_with(1000, &mut traffic);
+        (results, traffic.prefetched.unwrap_or_default().map(Cell::into_inner))
+    }
+
+    fn run_with(&self, windows: u64, traffic: &mut Traffic) -> Results {
+        let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
         for node in NodeId::first(self.fabric.nodes()) {
-            network.wake(node, &traffic);
+            network.wake(node, traffic);
         }
         let mut clock = (Time::ZERO, 0);
-        let parts = vec![(&mut network, &mut traffic)];
+        let parts = vec![(&mut network, &mut *traffic)];
         let ended = run_partitions(parts, self.end, u64::MAX, windows, &mut |now, hops| {
             assert!(now >= clock.0 && hops >= clock.1, "the clock goes back");
             clock = (now, hops);
@@ -313,7 +341,11 @@ impl Scene {
             let (stats, sent) = network.link_outcome(id, at);
             (stats, sent, on_the_way)
         });
-        Results { links: links.collect(), arrivals: traffic.arrivals, trailers: network.trailers() }
+        Results {
+            links: links.collect(),
+            arrivals: std::mem::take(&mut traffic.arrivals),
+            trailers: network.trailers(),
+        }
     }
 
     /// `parts`, with switches split by output.
