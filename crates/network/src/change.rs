@@ -134,7 +134,8 @@ impl Timetable {
     ) -> bool {
         links.all(|link| {
             let spec = &fabric.links()[link.index()];
-            self.course(link, spec.rate).is_plain(&policies.of(fabric.layer(spec.from)))
+            let course = self.course(link, spec.rate);
+            course.is_plain(&course.limited(policies.of(fabric.layer(spec.from))))
         })
     }
 }
@@ -146,10 +147,10 @@ impl Course<'_> {
         policy
     }
 
-    /// Is the queue of a link with `policy` a FIFO queue whose rate and limit stay?
+    /// Is the queue of a link with `policy`, the limit from the start included, a FIFO queue whose rate and limit stay?
     pub(crate) fn is_plain(&self, policy: &QueuePolicy) -> bool {
         let stays = self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty();
-        stays && self.limited(*policy).is_plain()
+        stays && policy.is_plain()
     }
 
     /// The highest rate that the link ever has.
@@ -193,7 +194,8 @@ mod tests {
         let is_plain = |changes: &[(Time, LinkChange)]| {
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
             timetable.links.insert(LinkId::new(0), changes.to_vec());
-            timetable.course(LinkId::new(0), Rate::gbps(1)).is_plain(&policy)
+            let course = timetable.course(LinkId::new(0), Rate::gbps(1));
+            course.is_plain(&course.limited(policy))
         };
         assert!(is_plain(&[]));
         assert!(is_plain(&[(Time::ZERO, LinkChange::Rate(Rate::gbps(2)))]));
