@@ -9,6 +9,7 @@ use crate::link::Link;
 use crate::on_the_way::Incoming;
 use crate::routing::Routes;
 use linkpool_engine::{prefetch, prefetch_place};
+use std::slice::from_ref;
 
 /// Links and queues of so many bytes are at hand without prefetching. Measured: with 0.3 MB a hop takes less time without
 /// prefetching (`docs/reports/2026-11-23-fast-path.md`), with 0.5 to 1 MB more (`docs/reports/2026-11-27-queues.md`).
@@ -58,16 +59,12 @@ pub(super) fn prefetch_for_hosts<H: Handler>(
     handler: &H,
 ) {
     let at = |stage: usize| packets.get(number.wrapping_sub(stage * STAGE));
-    if let Some(incoming) = at(0) {
-        handler.prefetch_host(incoming.node);
-        routes.only_link(incoming.node).into_iter().for_each(|link| prefetch(&links[link.index()]));
-    }
+    at(0).into_iter().for_each(|incoming| prefetch_hosts(links, routes, from_ref(incoming), handler));
     at(1).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 1));
     at(2).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 2));
     at(3).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 3));
     at(4).into_iter().for_each(|incoming| handler.prefetch(&incoming.packet, 4));
-    let own = at(4).and_then(|incoming| routes.only_link(incoming.node));
-    own.into_iter().for_each(|link| links[link.index()].prefetch_end());
+    at(4).into_iter().for_each(|incoming| prefetch_answers(links, routes, from_ref(incoming)));
 }
 
 /// For a `batch` of packets that come to hosts: the hosts, and the links on which they will answer.
