@@ -109,12 +109,6 @@ impl Dctcp {
 
 impl CongestionControl for Dctcp {
     #[inline]
-    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-        prefetch_place(states, s.index());
-        self.cut.prefetch(s);
-    }
-
-    #[inline]
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }
