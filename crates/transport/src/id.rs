@@ -1,5 +1,6 @@
 //! The numbers of subflows.
 
+use smallvec::SmallVec;
 use std::ops::{Index, IndexMut};
 
 linkpool_units::id! {
@@ -52,4 +53,4 @@ macro_rules! index {
     )*};
 }
 
-index!([T], Vec<T>);
+index!([T], Vec<T>, SmallVec<[T; 1]>);

@@ -8,17 +8,21 @@ use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
 
-/// One end's view of its connection. The fields that only opening it or a timer needs come first: they
-/// are the farthest from what every packet reads, which follows it in both ends.
+/// One end of a connection: what only opening it, a timer or a record needs. It is apart from what every
+/// packet reads.
 #[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Connection {
-    /// Its number in the results. It is unique, while handles are used again.
+pub(crate) struct Identity {
+    /// The connection's number in the results. It is unique, while handles are used again.
     pub(crate) flow: FlowId,
     pub(crate) host: HostId,
     /// Index into the plan's transports.
     pub(crate) transport: TransportId,
     pub(crate) me: Handle,
+}
+
+/// One end's view of its connection: what every packet reads. With the family it takes a cache line.
+#[derive(Debug)]
+pub(crate) struct Connection {
     /// Unknown (default) at the sender before the first answer.
     pub(crate) peer: Handle,
     pub(crate) peer_host: HostId,
@@ -34,6 +38,8 @@ pub(crate) struct Connection {
     /// Records the RTTs of a sender, if they are recorded.
     pub(crate) rtts: Option<Box<RttRecorder>>,
 }
+
+const _: () = assert!(size_of::<Connection>() == 56);
 
 impl Connection {
     /// Is its other end the endpoint called `peer` at `host`?

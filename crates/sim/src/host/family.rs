@@ -2,7 +2,7 @@
 //!
 //! The list of families is in [`crate::plan::family`].
 
-use crate::host::connection::Connection;
+use crate::host::connection::{Connection, Identity};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
@@ -52,13 +52,13 @@ macro_rules! ends {
             /// `paths` equal-cost paths lead.
             pub(crate) fn new(
                 transport: &PlannedTransport,
-                connection: Connection,
+                ends: (Connection, Identity),
                 size: Option<u64>,
                 paths: &dyn Fn() -> u64,
             ) -> Sender {
                 match &transport.family {
                     $(Family::$family(settings) => Sender::$family(
-                        crate::host::$module::$sender::new((transport, settings), connection, size, paths),
+                        crate::host::$module::$sender::new((transport, settings), ends, size, paths),
                     )),*
                 }
             }
@@ -66,10 +66,10 @@ macro_rules! ends {
 
         impl Receiver {
             /// A receiver of `transport`.
-            pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> Receiver {
+            pub(crate) fn new(transport: &PlannedTransport, ends: (Connection, Identity)) -> Receiver {
                 match &transport.family {
                     $(Family::$family(settings) => Receiver::$family(
-                        crate::host::$module::$receiver::new((transport, settings), connection),
+                        crate::host::$module::$receiver::new((transport, settings), ends),
                     )),*
                 }
             }

@@ -1,7 +1,7 @@
 //! All hosts of a partition: packets, timers and messages find their endpoints and components here.
 
 use crate::host::component::{Component, Context, Mine};
-use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
 use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
@@ -119,13 +119,10 @@ impl<'p> Hosts<'p> {
         let Some(me) = self.context.hosts[host.index()].allocate() else {
             return self.context.fail(Limit::Connections(host));
         };
+        let identity = Identity { flow: id, host: src, transport: planned.transport, me };
         let connection = Connection {
-            flow: id,
-            host: src,
             peer_host: dst,
-            me,
             peer: Handle::default(),
-            transport: planned.transport,
             sizes: transport.sizes,
             paths,
             high: transport.high,
@@ -137,7 +134,7 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
-        let end = Sender::new(transport, connection, planned.flow.size, &path_count);
+        let end = Sender::new(transport, (connection, identity), planned.flow.size, &path_count);
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let messages = stays_open.then(Box::<Messages>::default);
         let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages });
@@ -181,13 +178,10 @@ impl<'p> Hosts<'p> {
         let me = h.allocate()?;
         let (network, ports) = ((&self.plan.fabric, self.routes), self.plan.ports(flow));
         let paths = transport.receiver_paths(network, (opening.src, host.into()), ports, (entropy, opening.subflow));
+        let identity = Identity { flow, host: host.into(), transport: opening.transport, me };
         let connection = Connection {
-            flow,
-            host: host.into(),
             peer_host: opening.src,
-            me,
             peer: opening.peer,
-            transport: opening.transport,
             sizes: transport.sizes,
             paths,
             high: transport.high,
@@ -195,7 +189,7 @@ impl<'p> Hosts<'p> {
             stays_open: opening.stays_open,
             rtts: None,
         };
-        let end = Receiver::new(transport, connection);
+        let end = Receiver::new(transport, (connection, identity));
         let arriving = opening.stays_open.then(|| Box::new(h.announced.remove(&flow).unwrap_or_default()));
         h.fill(me, Occupant::Receiver(Box::new(Receiving { end, flow, src: opening.src, arriving })));
         h.by_flow.insert(flow, me);

@@ -1,7 +1,7 @@
 //! NDP as endpoints of a host: messages become packets, and wake-ups timers. Receivers take turns
 //! in their host's pull queue.
 
-use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
@@ -26,6 +26,7 @@ pub(crate) const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
 pub(crate) struct NdpSender {
     sender: Sender,
     connection: Connection,
+    identity: Identity,
 }
 
 /// A receiver.
@@ -34,6 +35,7 @@ pub(crate) struct NdpReceiver {
     receiver: Receiver,
     config: Arc<Config>,
     connection: Connection,
+    identity: Identity,
     /// Is it in the pull queue of its host?
     enrolled: bool,
     /// The sender is done; the receiver stays a while, so that a late packet does not make another
@@ -54,11 +56,12 @@ impl NdpSender {
     /// lead.
     pub(crate) fn new(
         (transport, settings): (&PlannedTransport, &Ndp),
-        connection: Connection,
+        (connection, identity): (Connection, Identity),
         size: Option<u64>,
         paths: &dyn Fn() -> u64,
     ) -> NdpSender {
-        NdpSender { sender: Sender::new(settings.config.clone(), size, transport.path_count(paths)), connection }
+        let sender = Sender::new(settings.config.clone(), size, transport.path_count(paths));
+        NdpSender { sender, connection, identity }
     }
 
     fn event(&self) -> Event {
@@ -68,11 +71,11 @@ impl NdpSender {
 
 impl Endpoint for NdpSender {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let NdpSender { sender, connection } = self;
+        let NdpSender { sender, connection, identity } = self;
         let now = io.now;
         if packet.is_returned() {
             let number = number(packet, io.trailer(packet));
-            sender.on_returned(number, now, &mut Out { connection, io, answers_opening: false });
+            sender.on_returned(number, now, &mut Out { connection, identity, io, answers_opening: false });
             return self.event();
         }
         // The answer to a packet that may have opened the connection names the receiver.
@@ -81,7 +84,7 @@ impl Endpoint for NdpSender {
             connection.peer = Handle::split(packet.ack).0;
             next = 0;
         }
-        let out = &mut Out { connection, io, answers_opening: false };
+        let out = &mut Out { connection, identity, io, answers_opening: false };
         if packet.flags.has(PULL) {
             sender.on_pull(packet.seq, next, now, out);
         } else if packet.flags.has(Flags::TRIMMED) {
@@ -94,7 +97,10 @@ impl Endpoint for NdpSender {
 
     fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
         let now = io.now;
-        self.sender.on_timer(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+        self.sender.on_timer(
+            now,
+            &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false },
+        );
         self.event()
     }
 }
@@ -102,12 +108,18 @@ impl Endpoint for NdpSender {
 impl Sending for NdpSender {
     fn open(&mut self, io: &mut Io<'_>) {
         let now = io.now;
-        self.sender.open(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+        self.sender.open(
+            now,
+            &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false },
+        );
     }
 
     fn stop(&mut self, io: &mut Io<'_>) -> Event {
         let now = io.now;
-        self.sender.stop(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+        self.sender.stop(
+            now,
+            &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false },
+        );
         self.event()
     }
 
@@ -188,16 +200,19 @@ impl Sending for NdpSender {
 
 impl NdpReceiver {
     /// A receiver.
-    pub(crate) fn new((_, settings): (&PlannedTransport, &Ndp), connection: Connection) -> NdpReceiver {
+    pub(crate) fn new(
+        (_, settings): (&PlannedTransport, &Ndp),
+        (connection, identity): (Connection, Identity),
+    ) -> NdpReceiver {
         let (receiver, config) = (Receiver::new(), settings.config.clone());
-        NdpReceiver { receiver, config, connection, enrolled: false, closes: None }
+        NdpReceiver { receiver, config, connection, identity, enrolled: false, closes: None }
     }
 
     /// Takes its place in the pull queue if it owes PULLs.
     fn enrol(&mut self, io: &mut Io<'_>) {
         if self.receiver.owes() && !self.enrolled {
             self.enrolled = true;
-            io.queue_turn(self.connection.me, self.config.priority);
+            io.queue_turn(self.identity.me, self.config.priority);
         }
     }
 }
@@ -208,12 +223,17 @@ impl Endpoint for NdpReceiver {
         if packet.flags.has(Flags::FIN) {
             let at = now + self.config.rto;
             self.closes = Some(at);
-            io.wake(self.connection.me, SubflowId::FIRST, at);
+            io.wake(self.identity.me, SubflowId::FIRST, at);
             return Event::None;
         }
         let (number, flags) = (number(packet, io.trailer(packet)), packet.flags);
         let (len, last, trimmed) = (packet.payload(), flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
-        let out = &mut Out { connection: &mut self.connection, io, answers_opening: flags.has(Flags::SYN) };
+        let out = &mut Out {
+            connection: &mut self.connection,
+            identity: &self.identity,
+            io,
+            answers_opening: flags.has(Flags::SYN),
+        };
         let complete = self.receiver.on_data(number, (len, last), trimmed, now, out);
         self.enrol(io);
         if complete { Event::Delivered } else { Event::None }
@@ -222,7 +242,7 @@ impl Endpoint for NdpReceiver {
     /// Sends a PULL, which takes the time of a full packet on the host's links.
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         self.enrolled = false;
-        let out = &mut Out { connection: &mut self.connection, io, answers_opening: false };
+        let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false };
         if self.receiver.pull(out) {
             let full = self.config.mss + self.connection.sizes.header;
             io.spend_turn(full);
@@ -250,6 +270,7 @@ impl Receiving for NdpReceiver {
 #[derive(Debug)]
 struct Out<'a, 'i> {
     connection: &'a mut Connection,
+    identity: &'a Identity,
     io: &'a mut Io<'i>,
     /// Does it answer a packet that may have opened the connection?
     answers_opening: bool,
@@ -257,7 +278,7 @@ struct Out<'a, 'i> {
 
 impl Output for Out<'_, '_> {
     fn send(&mut self, message: Message, path: Option<usize>) {
-        let c = &*self.connection;
+        let (c, identity) = (&*self.connection, self.identity);
         let envelope = Envelope::new(c.peer_host, c.sizes.ack, 0);
         let mut packet = Packet { envelope, endpoint: c.peer.raw(), ..Packet::default() };
         match path {
@@ -273,11 +294,12 @@ impl Output for Out<'_, '_> {
         match message {
             Message::Data { number, len, last, opens } => {
                 packet.envelope = Envelope::new(c.peer_host, len + c.sizes.header, len);
-                packet.ack = c.host.into();
+                packet.ack = identity.host.into();
                 packet.flags = packet.flags | Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
                 packet.flags = packet.flags.with_if(Flags::LAST, last).with_if(Flags::SYN, opens);
                 if opens {
-                    let (src, peer, transport, to) = (c.host, c.me, c.transport, OpeningFor::Flow(c.flow));
+                    let Identity { flow, host: src, transport, me: peer } = *identity;
+                    let to = OpeningFor::Flow(flow);
                     let mut trailer =
                         Opening { src, peer, subflow: SubflowId::FIRST, transport, to, stays_open: false }
                             .write(&mut packet);
@@ -298,12 +320,12 @@ impl Output for Out<'_, '_> {
     }
 
     fn wake(&mut self, at: Time) {
-        self.io.wake(self.connection.me, SubflowId::FIRST, at);
+        self.io.wake(self.identity.me, SubflowId::FIRST, at);
     }
 
     fn measured_rtt(&mut self, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
-            rtts.record((self.connection.flow, SubflowId::FIRST), self.io.now, rtt);
+            rtts.record((self.identity.flow, SubflowId::FIRST), self.io.now, rtt);
         }
     }
 
@@ -318,6 +340,6 @@ impl Out<'_, '_> {
     fn answer(&self, packet: &mut Packet, flags: Flags, (number, next): (u32, u32)) {
         packet.flags = packet.flags | flags.with_if(Flags::SYN, self.answers_opening);
         packet.seq = number;
-        packet.ack = if self.answers_opening { self.connection.me.raw() } else { next };
+        packet.ack = if self.answers_opening { self.identity.me.raw() } else { next };
     }
 }

@@ -175,8 +175,8 @@ impl Slot {
     pub(crate) fn prefetch_end(&self) {
         // The family is stored with the endpoint, so it is not known yet.
         match &self.occupant {
-            Occupant::Sender(sending) => prefetch_lines::<4, _>(&**sending),
-            Occupant::Receiver(receiving) => prefetch_lines::<3, _>(&**receiving),
+            Occupant::Sender(sending) => prefetch_lines::<3, _>(&**sending),
+            Occupant::Receiver(receiving) => prefetch_lines::<2, _>(&**receiving),
             Occupant::Free => {}
         }
     }

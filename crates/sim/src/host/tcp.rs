@@ -1,6 +1,6 @@
 //! TCP and MPTCP as endpoints of a host: segments become packets, and wake-ups timers.
 
-use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::encoding::{bare_ack, data, decode, encode, encode_options, is_bare_ack, is_data};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::handle::Handle;
@@ -21,6 +21,7 @@ use linkpool_units::Time;
 pub(crate) struct TcpSender {
     connection: Connection,
     sender: Sender,
+    identity: Identity,
 }
 
 /// A receiver. The fields that a packet with data reads or writes come first.
@@ -29,13 +30,14 @@ pub(crate) struct TcpSender {
 pub(crate) struct TcpReceiver {
     connection: Connection,
     receiver: Receiver,
+    identity: Identity,
 }
 
 impl TcpSender {
     /// A sender of `transport`, to a host to which `paths` equal-cost paths lead.
     pub(crate) fn new(
         (transport, settings): (&PlannedTransport, &Tcp),
-        connection: Connection,
+        (connection, identity): (Connection, Identity),
         size: Option<u64>,
         paths: &dyn Fn() -> u64,
     ) -> TcpSender {
@@ -54,7 +56,7 @@ impl TcpSender {
         if connection.stays_open {
             sender.keep_open();
         }
-        TcpSender { connection, sender }
+        TcpSender { connection, sender, identity }
     }
 
     #[inline]
@@ -88,25 +90,29 @@ fn progress(sender: &Sender, s: SubflowId) -> Progress {
 impl Endpoint for TcpSender {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let TcpSender { connection, sender } = self;
+        let TcpSender { connection, sender, identity } = self;
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
         if is_bare_ack(packet) {
             let (ack, data_ack) = bare_ack(packet);
-            sender.on_bare_ack(subflow, (ack, data_ack, marked), now, &mut Out { connection, io });
+            sender.on_bare_ack(subflow, (ack, data_ack, marked), now, &mut Out { connection, identity, io });
         } else {
             if packet.flags.has(Flags::SYN | Flags::ACK) {
                 connection.peer = Handle::split(packet.seq).0;
             }
             let segment = decode(packet, io.trailer(packet));
-            sender.on_segment(subflow, segment, now, &mut Out { connection, io });
+            sender.on_segment(subflow, segment, now, &mut Out { connection, identity, io });
         }
         connection.paths.after_ack(subflow, marked, || progress(sender, subflow), &mut io.shared.random, now);
         self.event()
     }
 
     fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event {
-        self.sender.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
+        self.sender.on_timer(
+            subflow,
+            io.now,
+            &mut Out { connection: &mut self.connection, identity: &self.identity, io },
+        );
         self.event()
     }
 
@@ -118,15 +124,15 @@ impl Endpoint for TcpSender {
 
 impl Sending for TcpSender {
     fn open(&mut self, io: &mut Io<'_>) {
-        self.sender.open(io.now, &mut Out { connection: &mut self.connection, io });
+        self.sender.open(io.now, &mut Out { connection: &mut self.connection, identity: &self.identity, io });
     }
 
     fn extend(&mut self, size: u64, io: &mut Io<'_>) {
-        self.sender.extend(size, io.now, &mut Out { connection: &mut self.connection, io });
+        self.sender.extend(size, io.now, &mut Out { connection: &mut self.connection, identity: &self.identity, io });
     }
 
     fn stop(&mut self, io: &mut Io<'_>) -> Event {
-        self.sender.stop(io.now, &mut Out { connection: &mut self.connection, io });
+        self.sender.stop(io.now, &mut Out { connection: &mut self.connection, identity: &self.identity, io });
         self.event()
     }
 
@@ -203,23 +209,26 @@ impl Sending for TcpSender {
 
 impl TcpReceiver {
     /// A receiver of `transport`.
-    pub(crate) fn new((transport, _): (&PlannedTransport, &Tcp), connection: Connection) -> TcpReceiver {
-        TcpReceiver { connection, receiver: Receiver::new(transport.config.clone()) }
+    pub(crate) fn new(
+        (transport, _): (&PlannedTransport, &Tcp),
+        (connection, identity): (Connection, Identity),
+    ) -> TcpReceiver {
+        TcpReceiver { connection, receiver: Receiver::new(transport.config.clone()), identity }
     }
 }
 
 impl Endpoint for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let TcpReceiver { connection, receiver } = self;
+        let TcpReceiver { connection, receiver, identity } = self;
         connection.paths.on_arrival(packet.entropy);
         let (ce, now) = (packet.flags.has(Flags::CE), io.now);
         let delivery = if is_data(packet) {
             let (place, (cwr, push)) = data(packet);
-            receiver.on_data(subflow, place, (ce, cwr, push), now, &mut Out { connection, io })
+            receiver.on_data(subflow, place, (ce, cwr, push), now, &mut Out { connection, identity, io })
         } else {
             let segment = decode(packet, io.trailer(packet));
-            receiver.on_segment(subflow, segment, ce, now, &mut Out { connection, io })
+            receiver.on_segment(subflow, segment, ce, now, &mut Out { connection, identity, io })
         };
         match delivery {
             Delivery::None | Delivery::Complete if connection.stays_open => Event::Progress,
@@ -230,15 +239,17 @@ impl Endpoint for TcpReceiver {
     }
 
     fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event {
-        self.receiver.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
+        self.receiver.on_timer(
+            subflow,
+            io.now,
+            &mut Out { connection: &mut self.connection, identity: &self.identity, io },
+        );
         Event::None
     }
 
     #[inline]
     fn prefetch(&self, subflow: SubflowId, _flags: Flags, stage: usize) {
-        if stage == 1 {
-            self.receiver.prefetch(subflow);
-        }
+        self.receiver.prefetch(subflow, stage);
     }
 }
 
@@ -256,6 +267,7 @@ impl Receiving for TcpReceiver {
 #[derive(Debug)]
 struct Out<'a, 'i> {
     connection: &'a mut Connection,
+    identity: &'a Identity,
     io: &'a mut Io<'i>,
 }
 
@@ -270,23 +282,23 @@ impl Out<'_, '_> {
     /// Addresses `packet`, of a segment that says more than its header has room for, and sends it.
     #[inline(never)]
     fn send_with_more(&mut self, subflow: SubflowId, segment: &Segment, mut packet: Packet) {
-        let connection = &mut *self.connection;
+        let (connection, identity) = (&mut *self.connection, self.identity);
         connection.address(subflow, &mut packet, &mut self.io.shared.random);
         match segment {
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
             Segment::Syn { join, .. } => {
                 let opening = Opening {
-                    src: connection.host,
-                    peer: connection.me,
+                    src: identity.host,
+                    peer: identity.me,
                     subflow,
-                    transport: connection.transport,
-                    to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+                    transport: identity.transport,
+                    to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(identity.flow) },
                     stays_open: connection.stays_open,
                 };
                 let trailer = opening.write(&mut packet);
                 return self.io.send_with(packet, trailer);
             }
-            Segment::SynAck { .. } => packet.seq = connection.me.raw(),
+            Segment::SynAck { .. } => packet.seq = identity.me.raw(),
             Segment::Ack { data_ack, options: Some(options), .. } => {
                 let (bytes, trailer) = encode_options(*data_ack, options);
                 packet.envelope = packet.envelope.with_size(packet.size() + bytes);
@@ -316,7 +328,7 @@ impl Output for Out<'_, '_> {
     }
 
     fn wake(&mut self, subflow: SubflowId, at: Time) {
-        self.io.wake(self.connection.me, subflow, at);
+        self.io.wake(self.identity.me, subflow, at);
     }
 
     fn timed_out(&mut self, subflow: SubflowId) {
@@ -326,7 +338,7 @@ impl Output for Out<'_, '_> {
     #[inline]
     fn measured_rtt(&mut self, subflow: SubflowId, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
-            rtts.record((self.connection.flow, subflow), self.io.now, rtt);
+            rtts.record((self.identity.flow, subflow), self.io.now, rtt);
         }
     }
 

@@ -56,11 +56,16 @@ impl MarkedFraction {
 }
 
 /// The cut of DCTCP and of each subflow of DCM: in proportion to alpha, once in a window.
+///
+/// Every ACK reads the fractions, which come first, and marks the order. Ends of rounds and cuts alone read the rest.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct DctcpCut {
-    config: DctcpConfig,
     /// By subflow. That of a single subflow is in the algorithm itself: an ACK reads one cache line less.
     subflows: SmallVec<[MarkedFraction; 1]>,
+    order: AckOrder,
+    g: f64,
+    floor: Floor,
 }
 
 impl DctcpCut {
@@ -71,25 +76,26 @@ impl DctcpCut {
     }
 
     pub(super) fn new(config: &DctcpConfig, n: usize) -> DctcpCut {
-        DctcpCut { config: config.clone(), subflows: smallvec![MarkedFraction::new(config.alpha0); n] }
+        let DctcpConfig { alpha0, g, ack_order: order, floor } = config.clone();
+        DctcpCut { subflows: smallvec![MarkedFraction::new(alpha0); n], order, g, floor }
     }
 
     #[inline]
     pub(super) fn in_ack_event(&mut self, state: &mut CongestionState, s: SubflowId, ack: Ack) -> bool {
-        self.subflows[s.index()].count(ack, self.config.g);
-        ack.marked && self.config.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(state, s)
+        self.subflows[s].count(ack, self.g);
+        ack.marked && self.order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(state, s)
     }
 
     #[inline]
     pub(super) fn cut_after_growth(&self, state: &mut CongestionState, s: SubflowId) -> bool {
-        self.config.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(state, s)
+        self.order == AckOrder::GrowThenCut && self.respond_to_ecn(state, s)
     }
 
     fn respond_to_ecn(&self, state: &mut CongestionState, s: SubflowId) -> bool {
         let cut = state.first_mark_of_window();
         if cut {
             // cwnd = cwnd (1 - alpha / 2) (RFC 8257, section 3.3, step 9; AMP paper, section 2.1)
-            state.cut_to((state.cwnd * (1.0 - self.subflows[s.index()].alpha / 2.0)).max(self.config.floor.cwnd_min));
+            state.cut_to((state.cwnd * (1.0 - self.subflows[s].alpha / 2.0)).max(self.floor.cwnd_min));
         }
         cut
     }
@@ -202,7 +208,7 @@ mod tests {
     fn alpha_is_new_when_the_round_ends_with_a_cut() {
         for order in [AckOrder::CutInsteadOfGrowth, AckOrder::GrowThenCut] {
             let mut d = dctcp(0.0);
-            d.cut.config.ack_order = order;
+            d.cut.order = order;
             let mut states = [state(32.0)];
             let first = d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..marked(1) });
             assert_eq!(first, order == AckOrder::CutInsteadOfGrowth);

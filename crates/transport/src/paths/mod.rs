@@ -15,6 +15,7 @@ use linkpool_units::Time;
 use plb::Plb;
 use rand::RngCore;
 use reps::Reps;
+use thin_vec::ThinVec;
 
 /// The path information of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,9 +85,9 @@ enum Fixed {
     /// A hash key that stands for the addresses and ports of the connection.
     Hashed(u32),
     /// The entropy of each subflow.
-    Entropies(Box<[u32]>),
+    Entropies(ThinVec<u32>),
     /// The path of each subflow.
-    Pinned(Box<[u32]>),
+    Pinned(ThinVec<u32>),
     /// The entropy of the last packet that arrived.
     Echo(u32),
 }
@@ -167,8 +168,8 @@ impl PathSelector {
         match &self.fixed {
             Fixed::Hashed(ports) => hashed(*ports, s),
             Fixed::Echo(entropy) => PathId { entropy: *entropy, pinned: false },
-            Fixed::Entropies(entropies) => PathId { entropy: entropies[s], pinned: false },
-            Fixed::Pinned(paths) => PathId { entropy: paths[s], pinned: true },
+            Fixed::Entropies(entropies) => PathId { entropy: entropies[s.index()], pinned: false },
+            Fixed::Pinned(paths) => PathId { entropy: paths[s.index()], pinned: true },
         }
     }
 

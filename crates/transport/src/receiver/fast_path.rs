@@ -27,13 +27,13 @@ impl Receiver {
         ce: bool,
         out: &mut impl Output,
     ) -> Option<Delivery> {
-        let subflow = self.subflows.get_mut(s.index()).filter(|_| self.fast)?;
-        let start = subflow.bytes.next();
-        if seq != Seq::of(start) || subflow.bytes.has_gap() {
+        let arrived = self.arrived.get_mut(s.index()).filter(|_| self.fast)?;
+        let start = arrived.next();
+        if seq != Seq::of(start) || arrived.has_gap() {
             return None;
         }
         let len = u64::from(len);
-        subflow.bytes.insert(start, start + len);
+        arrived.insert(start, start + len);
         let data_start = data_seq.near(self.data.next());
         if !self.data.insert(data_start, data_start + len) {
             self.duplicate_bytes += len;

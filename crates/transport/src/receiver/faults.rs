@@ -48,8 +48,8 @@ impl Receiver {
         let held_count = faulty.faults.held_unacknowledged;
         let in_order = start == faulty.subflows[s.index()].acked;
         if !held_count || in_order && continues {
-            for (lagging, incoming) in faulty.subflows.iter_mut().zip(&self.subflows) {
-                lagging.acked = incoming.bytes.next();
+            for (lagging, arrived) in faulty.subflows.iter_mut().zip(&self.arrived) {
+                lagging.acked = arrived.next();
             }
         } else if in_order && new {
             faulty.subflows[s.index()].acked = end;
@@ -59,9 +59,9 @@ impl Receiver {
     /// A FIN at `seq` of subflow `s` has arrived, which is answered only if it is in order.
     pub(super) fn on_subflow_fin(&mut self, s: SubflowId, seq: Seq, out: &mut impl Output) {
         let Some(faulty) = self.faulty.as_mut().filter(|faulty| faulty.faults.fin_timeouts) else { return };
-        let Some(incoming) = self.subflows.get(s.index()) else { return };
+        let Some(arrived) = self.arrived.get(s.index()) else { return };
         faulty.subflows.resize(self.subflows.len(), Lagging { acked: FIRST_BYTE, fin: None });
-        faulty.subflows[s.index()].fin = Some(seq.near(incoming.bytes.next()));
+        faulty.subflows[s.index()].fin = Some(seq.near(arrived.next()));
         self.answer_fin(s, out);
     }
 

@@ -1,7 +1,8 @@
 //! The handshake of a subflow at the receiving end.
 
-use super::{Incoming, Receiver};
+use super::Receiver;
 use crate::id::SubflowId;
+use crate::reassembly::Reassembly;
 use crate::segment::{Output, Segment};
 use crate::seq::FIRST_BYTE;
 use crate::timer::Timer;
@@ -21,8 +22,8 @@ pub(super) struct Repeats {
 impl Receiver {
     /// Has a SYN for subflow `s` arrived, and no segment after it?
     pub(super) fn awaits_handshake(&self, s: SubflowId) -> bool {
-        let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
-        self.subflows.get(s.index()).is_some_and(silent)
+        let silent = |arrived: &Reassembly| arrived.next() == FIRST_BYTE && !arrived.has_gap();
+        self.subflows.get(s.index()).is_some_and(|subflow| !subflow.confirmed && silent(&self.arrived[s]))
     }
 
     /// The third segment of the handshake of subflow `s` has arrived. The sender of a further

@@ -16,8 +16,9 @@ use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
 use faults::Faulty;
 use handshake::Repeats;
-use linkpool_engine::prefetch;
+use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The effect of a segment's arrival on the receiving application.
@@ -38,7 +39,9 @@ pub enum Delivery {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
-    subflows: Vec<Incoming>,
+    /// The data of each subflow that has arrived. That of a single subflow is in the receiver itself: data
+    /// reads one cache line less.
+    arrived: SmallVec<[Reassembly; 1]>,
     data: Reassembly,
     /// End of the stream, once it is known.
     end: u64,
@@ -48,6 +51,7 @@ pub struct Receiver {
     fast: bool,
     /// The subflows on which data with PSH waits for a delayed ACK, one bit each.
     pushed: u32,
+    subflows: Vec<Incoming>,
     config: Arc<Config>,
     /// The window of a limited buffer; `None` if the buffer is unlimited.
     window: Option<Box<Window>>,
@@ -56,11 +60,11 @@ pub struct Receiver {
     duplicate_bytes: u64,
 }
 
-/// A subflow at the receiver, with the data that has arrived first.
+const _: () = assert!(std::mem::offset_of!(Receiver, subflows) == 64);
+
+/// A subflow at the receiver: its handshake, its ACKs that are delayed, and what they report.
 #[derive(Debug)]
-#[repr(C, align(64))]
 struct Incoming {
-    bytes: Reassembly,
     timer: Timer,
     /// Number of packets that wait for a delayed ACK.
     pending: u32,
@@ -78,6 +82,7 @@ impl Receiver {
     /// Creates the receiver of a connection whose SYN has just arrived.
     pub fn new(config: Arc<Config>) -> Receiver {
         let mut receiver = Receiver {
+            arrived: SmallVec::new(),
             subflows: Vec::new(),
             data: Reassembly::new(0),
             end: u64::MAX,
@@ -110,9 +115,8 @@ impl Receiver {
             }
             Segment::Syn { ecn, .. } => {
                 while self.subflows.len() <= s.index() {
-                    let bytes = Reassembly::new(FIRST_BYTE);
+                    self.arrived.push(Reassembly::new(FIRST_BYTE));
                     self.subflows.push(Incoming {
-                        bytes,
                         pending: 0,
                         ce: false,
                         timer: Timer::new(),
@@ -179,7 +183,7 @@ impl Receiver {
         let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return Delivery::None;
         };
-        let start = seq.near(subflow.bytes.next());
+        let start = seq.near(self.arrived[s].next());
         let data_start = data_seq.near(self.data.next());
         let data_end = data_start + len as u64;
         // RFC 8257, section 3.2: when the mark changes, first acknowledge the data that came with
@@ -188,14 +192,14 @@ impl Receiver {
         if subflow.pending > 0 && changes {
             self.acknowledge(s, None, now, out);
         }
-        let subflow = &mut self.subflows[s];
+        let (subflow, arrived) = (&mut self.subflows[s], &mut self.arrived[s]);
         subflow.ce = ce;
-        let in_order = start == subflow.bytes.next() && !subflow.bytes.has_gap();
+        let in_order = start == arrived.next() && !arrived.has_gap();
         let end = start + len as u64;
-        let new_here = subflow.bytes.insert(start, end);
+        let new_here = arrived.insert(start, end);
         let duplicate = (!new_here && len > 0).then_some((start, end));
-        if start > subflow.bytes.next() && self.config.recovery.has_sacks() {
-            subflow.reporting.note(&subflow.bytes, start);
+        if start > arrived.next() && self.config.recovery.has_sacks() {
+            subflow.reporting.note(arrived, start);
         }
         subflow.pending += 1;
         let mut at_once = false;
@@ -252,9 +256,9 @@ impl Receiver {
     /// A header has arrived without its payload. Sends a NACK at once unless another copy of the
     /// data has arrived (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
     fn on_trimmed(&mut self, s: SubflowId, seq: Seq, len: u16, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get(s.index()) else { return };
-        let start = seq.near(subflow.bytes.next());
-        if subflow.bytes.first_gap(start, start + u64::from(len)).is_some() {
+        let Some(arrived) = self.arrived.get(s.index()) else { return };
+        let start = seq.near(arrived.next());
+        if arrived.first_gap(start, start + u64::from(len)).is_some() {
             out.send(s, Segment::Nack { seq });
         }
     }
@@ -271,18 +275,18 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self, s: SubflowId, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
         let window = if self.window.is_some() { self.offer(s, now, out) } else { None };
-        let subflow = &mut self.subflows[s];
+        let (subflow, arrived) = (&mut self.subflows[s], &self.arrived[s]);
         self.pushed &= !s.bit();
         subflow.pending = 0;
         subflow.quickack.spend();
         subflow.timer.clear();
-        let ack = Seq::of(self.faulty.as_ref().map_or(subflow.bytes.next(), |faulty| faulty.acked(s)));
+        let ack = Seq::of(self.faulty.as_ref().map_or(arrived.next(), |faulty| faulty.acked(s)));
         let (data_ack, ece) = (Seq::of(self.data.next()), subflow.ce);
-        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery.has_sacks();
+        let reports = (duplicate.is_some() || arrived.has_gap()) && self.config.recovery.has_sacks();
         if !reports && window.is_none() {
             return out.send(s, Segment::Ack { ack, data_ack, ece, options: None });
         }
-        let sack = if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() };
+        let sack = if reports { subflow.reporting.blocks(arrived, duplicate) } else { SackBlocks::default() };
         out.send(s, Segment::Ack { ack, data_ack, ece, options: Some(AckOptions { window, sack }) });
     }
 
@@ -314,14 +318,14 @@ impl Receiver {
         }
     }
 
-    /// Prefetches the memory that the next segment of subflow `s` will read and write. Only the
-    /// speed changes.
+    /// Prefetches the memory that the next segment of subflow `s` will read and write, in two stages as
+    /// [`crate::Sender::prefetch`]. Only the speed changes.
     #[inline]
-    pub fn prefetch(&self, s: SubflowId) {
-        self.subflows.get(s.index()).into_iter().for_each(|subflow| prefetch(&subflow.bytes));
-        // Data beyond a gap joins the last range, or a gap before the first one is filled.
-        self.data.ranges().first().into_iter().for_each(prefetch);
-        self.data.ranges().last().into_iter().for_each(prefetch);
+    pub fn prefetch(&self, s: SubflowId, stage: usize) {
+        if stage == 1 {
+            prefetch_place(&self.arrived, s.index());
+        }
+        self.data.prefetch_ranges(stage);
     }
 
     /// Bytes delivered in order to the application.
@@ -347,11 +351,11 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use super::Incoming;
+    use super::{Incoming, Reassembly};
 
     /// Of docs/performance.md, "Memory".
     #[test]
     fn a_subflow_takes_so_many_bytes() {
-        assert_eq!(size_of::<Incoming>(), 128);
+        assert_eq!((size_of::<Incoming>(), size_of::<Reassembly>()), (80, 16));
     }
 }

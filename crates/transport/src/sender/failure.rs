@@ -98,5 +98,6 @@ impl Sender {
         let held = subflow.mappings(&self.states[s]).map(|(first, len)| (first.near(self.data_una), len));
         pieces.send_again(held.filter(|(first, len)| first + *len as u64 > self.data_una), true);
         pieces.give_back(s);
+        self.choose_ways();
     }
 }

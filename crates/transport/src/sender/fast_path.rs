@@ -19,8 +19,9 @@ use crate::threshold::DupackThreshold;
 use linkpool_units::Time;
 
 impl Sender {
-    /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends
-    /// without SACKs, buffers, windows of subflows, messages or PSH, and asks for none of them.
+    /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends data in
+    /// order to any subflow, without SACKs, buffers, windows of subflows, messages or PSH, and asks for none
+    /// of them.
     pub(super) fn choose_ways(&mut self) {
         let multipath = &self.config.multipath;
         self.fast = multipath.scheduler != PacketScheduler::LowestRtt
@@ -34,6 +35,7 @@ impl Sender {
             && self.config.buffers.subflow_window == u64::MAX
             && self.send_buffers.is_none()
             && self.uses.is_none()
+            && self.pieces.is_none()
             && !self.config.push_acks();
     }
 
@@ -86,11 +88,7 @@ impl Sender {
         }
         self.update_open_by::<PLAIN>(s);
         if PLAIN {
-            if self.pieces.is_none() {
-                self.transmit_here::<true>(now, out);
-            } else {
-                self.transmit(now, out);
-            }
+            self.transmit_here::<true>(now, out);
             self.finish_if_done(s, now, out);
         } else {
             self.end_fast(s, now, out);

@@ -68,8 +68,6 @@ pub struct Sender {
     data_una: u64,
     /// New data ends before this.
     limit: u64,
-    /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
-    pieces: Option<Box<Pieces>>,
     /// The subflows whose windows have room, one bit each.
     open: u32,
     /// Eligible subflows: they may get new data if the algorithm allows it, one bit each.
@@ -78,7 +76,7 @@ pub struct Sender {
     next: u8,
     /// May ACKs take the fast path?
     fast: bool,
-    /// Does it send without SACKs, buffers, messages or PSH?
+    /// Does it send data in order to any subflow, without SACKs, buffers, messages or PSH?
     plain: bool,
     /// Do the buffers at the two ends limit new data?
     limited: bool,
@@ -86,6 +84,8 @@ pub struct Sender {
     joins_wait: bool,
     state: SenderState,
     control: Control,
+    /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
+    pieces: Option<Box<Pieces>>,
     /// How subflows use their windows; `None` if they fill them.
     uses: Option<Box<Uses>>,
     /// The send buffers of several subflows; `None` if they limit nothing.
@@ -106,7 +106,7 @@ pub struct Sender {
     ended: Option<Time>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Sender, control) == 96);
+const _: () = assert!(std::mem::offset_of!(Sender, control) == 88);
 
 impl Sender {
     /// Creates the sender of `size` bytes, or with `None` of data without end.

@@ -39,7 +39,7 @@ impl Sender {
     /// Sends as much as the windows allow, one segment at a time; the scheduler chooses the
     /// subflow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
-        if self.plain && self.pieces.is_none() {
+        if self.plain {
             return self.transmit_by::<true>(now, out);
         }
         if self.pieces.is_some() {
@@ -51,15 +51,14 @@ impl Sender {
     /// The same after an ACK on subflow `s`.
     #[inline]
     pub(super) fn transmit_after(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        if self.plain && self.pieces.is_none() {
+        if self.plain {
             return self.transmit_by::<true>(now, out);
         }
         self.set_apart_after(s);
         self.transmit_by::<false>(now, out);
     }
 
-    /// The same; `FAST`: the connection is plain, and no piece waits in the sender. So there is
-    /// nothing to ask for.
+    /// The same; `FAST`: the connection is plain. So there is nothing to ask for.
     #[inline(never)]
     fn transmit_by<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
         self.transmit_here::<FAST>(now, out);
