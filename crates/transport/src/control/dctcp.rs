@@ -41,17 +41,18 @@ impl MarkedFraction {
 
     /// Counts an ACK; a duplicate ACK reports on one packet.
     #[inline]
-    fn count(&mut self, ack: Ack, g: f64) {
+    fn count(&mut self, ack: Ack) {
         let packets = ack.acked.max(1);
         self.acked += packets;
         self.marked += packets * ack.marked as u32;
-        if ack.round_ended {
-            // M = marked / acked, alpha = alpha (1 - g) + g M (RFC 8257, section 3.3, steps 5 and
-            // 6)
-            let fraction = self.marked as f64 / self.acked as f64;
-            self.alpha = self.alpha * (1.0 - g) + g * fraction;
-            (self.acked, self.marked) = (0, 0);
-        }
+    }
+
+    /// The round has ended: M = marked / acked, alpha = alpha (1 - g) + g M (RFC 8257, section 3.3, steps 5
+    /// and 6).
+    fn end_round(&mut self, g: f64) {
+        let fraction = self.marked as f64 / self.acked as f64;
+        self.alpha = self.alpha * (1.0 - g) + g * fraction;
+        (self.acked, self.marked) = (0, 0);
     }
 }
 
@@ -82,7 +83,11 @@ impl DctcpCut {
 
     #[inline]
     pub(super) fn in_ack_event(&mut self, state: &mut CongestionState, s: SubflowId, ack: Ack) -> bool {
-        self.subflows[s].count(ack, self.g);
+        let fraction = &mut self.subflows[s];
+        fraction.count(ack);
+        if ack.round_ended {
+            fraction.end_round(self.g);
+        }
         ack.marked && self.order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(state, s)
     }
 
