@@ -19,6 +19,9 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub struct Routes {
     nodes: Vec<Row>,
+    /// Per host: its only link, or [`LinkId::NONE`] if it has several. Every packet to a host and from it asks
+    /// for it, so it is apart from the rows.
+    only_links: Vec<LinkId>,
     table: Table,
     /// Per host: its column, and the link to it from the switch of that column.
     columns: Vec<u32>,
@@ -142,7 +145,12 @@ impl Routes {
                 salt: hash_u64(hash_u64(seed) ^ u64::from(node)) as u32,
             })
             .collect();
-        Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
+        let only_link = |host: NodeId| {
+            let first = fabric.links_from(host).next().filter(|_| rows[host.index()] == NO_ROW);
+            first.unwrap_or(LinkId::NONE)
+        };
+        let only_links = NodeId::first(fabric.hosts()).map(only_link).collect();
+        Routes { nodes, only_links, table, columns, last_links, spreading: routing.spreading, seed }
     }
 
     /// By host: what `find` finds for the first host of its column. Hosts of one column have the same ways but
@@ -195,8 +203,7 @@ impl Routes {
     /// The only link that leaves `node`, if it has one link.
     #[inline]
     pub(crate) fn only_link(&self, node: NodeId) -> Option<LinkId> {
-        let row = &self.nodes[node.index()];
-        (row.row == NO_ROW).then_some(row.first_link)
+        self.only_links.get(node.index()).copied().filter(|link| *link != LinkId::NONE)
     }
 
     /// Is there a path from one host to another?
