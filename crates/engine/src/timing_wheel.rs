@@ -1,5 +1,6 @@
 //! A timing wheel: events of several kinds, listed by the window in which they are due.
 
+use crate::prefetch::prefetch_place;
 use std::collections::BTreeMap;
 
 /// The number of windows ahead for which the wheel has a row; events due later wait elsewhere.
@@ -11,6 +12,12 @@ const GROUP: u64 = ROWS / 2;
 
 /// The places of a chunk.
 const CHUNK: u32 = 32;
+
+/// Chunks of so many bytes are at hand without prefetching, in the second cache of most processors.
+const NEAR: usize = 1 << 20;
+
+/// While an event is added to a row, the place so many events further on is prefetched.
+const AHEAD: usize = 3;
 
 /// Events of `KINDS` kinds by the window in which they are due (a timing wheel: Varghese and Lauck,
 /// "Hashed and hierarchical timing wheels", SOSP 1987).
@@ -30,6 +37,8 @@ pub struct TimingWheel<T, const KINDS: usize> {
     occupied: [u64; ROWS as usize / 64],
     /// The chunks of all rows, one after another.
     places: Vec<T>,
+    /// Do the chunks take more than [`NEAR`]?
+    is_far: bool,
     /// By chunk: the chunk that follows it in its row.
     following: Vec<u32>,
     /// Chunks that belong to no row.
@@ -58,6 +67,7 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
             kinds: [0; ROWS as usize],
             occupied: [0; ROWS as usize / 64],
             places: Vec::new(),
+            is_far: false,
             following: Vec::new(),
             free: Vec::new(),
             later: BTreeMap::new(),
@@ -79,6 +89,9 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
             return self.push_to_new_chunk(row, kind);
         }
         self.rows[kind][row].end = end + 1;
+        if self.is_far {
+            prefetch_place(&self.places, end as usize + AHEAD);
+        }
         &mut self.places[end as usize]
     }
 
@@ -87,6 +100,7 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
     fn push_to_new_chunk(&mut self, row: usize, kind: usize) -> &mut T {
         let chunk = self.free.pop().unwrap_or_else(|| {
             self.places.resize(self.places.len() + CHUNK as usize, T::default());
+            self.is_far = size_of_val(&*self.places) > NEAR;
             self.following.push(0);
             self.following.len() as u32 - 1
         });
@@ -99,6 +113,11 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
             self.following[(*end as usize - 1) / CHUNK as usize] = chunk;
         }
         *end = chunk * CHUNK + 1;
+        if self.is_far {
+            // The next row that needs a chunk gets this one.
+            let next = self.free.last().map_or(0, |chunk| (chunk * CHUNK) as usize);
+            (next..next + AHEAD).for_each(|place| prefetch_place(&self.places, place));
+        }
         &mut self.places[(chunk * CHUNK) as usize]
     }
 
