@@ -52,13 +52,13 @@ macro_rules! ends {
             /// `paths` equal-cost paths lead.
             pub(crate) fn new(
                 transport: &PlannedTransport,
-                ends: (Connection, Identity),
+                end: (Connection, Identity),
                 size: Option<u64>,
                 paths: &dyn Fn() -> u64,
             ) -> Sender {
                 match &transport.family {
                     $(Family::$family(settings) => Sender::$family(
-                        crate::host::$module::$sender::new((transport, settings), ends, size, paths),
+                        crate::host::$module::$sender::new((transport, settings), end, size, paths),
                     )),*
                 }
             }
@@ -66,10 +66,10 @@ macro_rules! ends {
 
         impl Receiver {
             /// A receiver of `transport`.
-            pub(crate) fn new(transport: &PlannedTransport, ends: (Connection, Identity)) -> Receiver {
+            pub(crate) fn new(transport: &PlannedTransport, end: (Connection, Identity)) -> Receiver {
                 match &transport.family {
                     $(Family::$family(settings) => Receiver::$family(
-                        crate::host::$module::$receiver::new((transport, settings), ends),
+                        crate::host::$module::$receiver::new((transport, settings), end),
                     )),*
                 }
             }

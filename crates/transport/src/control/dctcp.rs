@@ -85,6 +85,7 @@ impl DctcpCut {
     pub(super) fn in_ack_event(&mut self, state: &mut CongestionState, s: SubflowId, ack: Ack) -> bool {
         let fraction = &mut self.subflows[s];
         fraction.count(ack);
+        // The gain is asked for only here: it is in another cache line.
         if ack.round_ended {
             fraction.end_round(self.g);
         }
