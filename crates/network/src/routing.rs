@@ -146,8 +146,8 @@ impl Routes {
             })
             .collect();
         let only_link = |host: NodeId| {
-            let first = fabric.links_from(host).next().filter(|_| rows[host.index()] == NO_ROW);
-            first.unwrap_or(LinkId::NONE)
+            let only = fabric.links_from(host).next().filter(|_| !needs_row(host));
+            only.unwrap_or(LinkId::NONE)
         };
         let only_links = NodeId::first(fabric.hosts()).map(only_link).collect();
         Routes { nodes, only_links, table, columns, last_links, spreading: routing.spreading, seed }
@@ -214,11 +214,11 @@ impl Routes {
 
     /// The links that lead nearer to host `to` at `node`.
     pub fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
+        if let Some(only) = self.only_link(node) {
+            return vec![only];
+        }
         let row = &self.nodes[node.index()];
         let column = self.columns[to.index()];
-        if row.row == NO_ROW {
-            return vec![row.first_link];
-        }
         if row.column == column {
             return vec![self.last_links[to.index()]];
         }
@@ -235,7 +235,7 @@ impl Routes {
     /// What `node`, which has several links or is a switch, knows of `column`; none: it is its own.
     pub(crate) fn entry(&self, node: NodeId, column: u32) -> Option<Next> {
         let row = &self.nodes[node.index()];
-        let knows = row.row != NO_ROW && row.column != column;
+        let knows = self.only_link(node).is_none() && row.column != column;
         knows.then(|| self.table.next(row.row, column))
     }
 
