@@ -17,21 +17,22 @@ use std::hint::select_unpredictable;
 ///
 /// When a packet joins a FIFO queue, its departure is known: `max(now, busy_until) +
 /// serialisation`. Its arrival at the other end is known too. So the packet itself goes at once to
-/// the list of those that arrive in that window ([`crate::on_the_way`]). The link keeps, for each packet that
-/// may still be queued, how many bytes it had accepted before: from these and `busy_until` follows which
-/// packets have departed. The queue needs no service events.
+/// the list of those that arrive in that window ([`crate::on_the_way`]). The link keeps the size of each packet that
+/// may still be queued: from these and `busy_until` follows which packets have departed. The queue needs no service events.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Link {
-    /// For each packet that may be queued, from number `departed` on, in a ring: the lower bits of the number of bytes that the link
-    /// had accepted before. A queue is shorter than 2 GiB ([`crate::queue_limit::QueueLimit::HELD`]).
-    queue: Box<[u32]>,
+    /// The sizes of the packets that may be queued, from number `departed` on, in a ring.
+    queue: Box<[u16]>,
     /// The packets that it has accepted: the number of the next one.
     packets: u64,
     busy_until: Time,
     bytes: u64,
     /// The lower bits of the number of the first packet that is not known to have departed.
     departed: u32,
+    /// The lower bits of the number of bytes that it had accepted before that packet. A queue is shorter than 2 GiB
+    /// ([`crate::queue_limit::QueueLimit::HELD`]).
+    departed_bytes: u32,
     /// If fewer packets are present, one more may join before the queue must be looked at: it is shorter
     /// than ever, than any threshold in packets, and than the ring.
     room: u32,
@@ -44,9 +45,8 @@ pub struct Link {
     pub(crate) list: u16,
 }
 
-/// The steps in which a link looks for the packet in service among those that are present, and their sum.
-const STEPS: [u32; 4] = [8, 4, 2, 1];
-const MOST_STEPS: u32 = 15;
+/// So many packets a link passes at once when it looks for the packet in service among those that are present.
+const STEPS: u32 = 15;
 
 /// The fate of a packet on which thresholds may act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +70,7 @@ impl Link {
             busy_until: Time::ZERO,
             bytes: 0,
             departed: 0,
+            departed_bytes: 0,
             room: 0,
             max_present: 0,
             to,
@@ -104,18 +105,22 @@ impl Link {
         // all bytes from that packet on take as long as is left until all have departed.
         let unsent = kind.bytes_that_take(self.busy_until.saturating_sub(now));
         let certain = unsent + kind.rounding(self.present());
+        let mut left = self.present_bytes();
         loop {
             let first = self.departed;
-            for step in STEPS {
-                let number = self.departed.wrapping_add(step);
-                if self.present() > step && self.bytes_from(number) >= certain {
-                    self.departed = number;
+            for _ in 0..STEPS.min(self.present().saturating_sub(1)) {
+                let after = left - u32::from(self.size(self.departed));
+                if after < certain {
+                    break;
                 }
+                self.departed = self.departed.wrapping_add(1);
+                left = after;
             }
-            if self.departed.wrapping_sub(first) < MOST_STEPS || self.present() < enough {
+            if self.departed.wrapping_sub(first) < STEPS || self.present() < enough {
                 break;
             }
         }
+        self.departed_bytes = (self.bytes as u32).wrapping_sub(left);
         if certain > unsent {
             self.settle_rounded(unsent, kind, now);
         }
@@ -124,24 +129,32 @@ impl Link {
     /// The rest of [`Link::settle_busy`] where serialisations are rounded down: `departed` may be some packets too low.
     #[cold]
     fn settle_rounded(&mut self, unsent: u32, kind: &LinkKind, now: Time) {
-        let is_sent = |number| self.bytes_from(number) >= unsent && self.begins(number, kind) <= now;
-        let later = (1..self.present()).map(|i| self.departed.wrapping_add(i));
-        self.departed = later.take_while(|number| is_sent(*number)).last().unwrap_or(self.departed);
+        while self.present() > 1 {
+            let (size, second) = (self.size(self.departed), self.departed.wrapping_add(1));
+            if self.present_bytes() - u32::from(size) < unsent || self.begins(second, kind) > now {
+                break;
+            }
+            self.departed = second;
+            self.departed_bytes = self.departed_bytes.wrapping_add(size.into());
+        }
     }
 
-    /// The bytes of the packets from `number` on, one of those that are present.
+    /// The size of packet `number`, one of those that are present.
     #[inline]
-    fn bytes_from(&self, number: u32) -> u32 {
-        (self.bytes as u32).wrapping_sub(self.queue[self.place(number)])
+    fn size(&self, number: u32) -> u16 {
+        self.queue[self.place(number)]
+    }
+
+    /// The bytes of the packets that are present.
+    #[inline]
+    fn present_bytes(&self) -> u32 {
+        (self.bytes as u32).wrapping_sub(self.departed_bytes)
     }
 
     /// When the link begins to send packet `number`, one of those that are present: each serialisation is rounded.
     fn begins(&self, number: u32, kind: &LinkKind) -> Time {
         let numbers = (0..self.next().wrapping_sub(number)).map(|i| number.wrapping_add(i));
-        let mut bytes = numbers.map(|number| self.bytes_from(number)).chain([0]);
-        let mut left = bytes.next().unwrap_or(0);
-        let sizes = bytes.map(|after| (std::mem::replace(&mut left, after) - after) as u16);
-        sizes.fold(self.busy_until, |begins, size| begins - kind.serialisation(size))
+        numbers.fold(self.busy_until, |begins, number| begins - kind.serialisation(self.size(number)))
     }
 
     /// Packets that are not known to have departed: at least the queued packets; after [`Link::settle`] these.
@@ -156,7 +169,8 @@ impl Link {
         if uncounted >= self.present() {
             return 0;
         }
-        self.bytes_from(self.departed.wrapping_add(uncounted)).into()
+        let in_service = (0..uncounted).map(|_| u32::from(self.size(self.departed))).sum::<u32>();
+        (self.present_bytes() - in_service).into()
     }
 
     /// Queues `packet` at `now`, and returns when it arrives at the other end; none if thresholds
@@ -177,7 +191,9 @@ impl Link {
     #[inline(always)]
     fn settle_idle(&mut self, now: Time) {
         // No branch, since no processor can predict it.
-        self.departed = select_unpredictable(self.busy_until <= now, self.next(), self.departed);
+        let is_idle = self.busy_until <= now;
+        self.departed = select_unpredictable(is_idle, self.next(), self.departed);
+        self.departed_bytes = select_unpredictable(is_idle, self.bytes as u32, self.departed_bytes);
     }
 
     /// Is the time until all packets have left shorter than any threshold that acts?
@@ -236,7 +252,7 @@ impl Link {
     fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Time {
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
         let place = self.place(self.next());
-        self.queue[place] = self.bytes as u32;
+        self.queue[place] = packet.size();
         self.busy_until = departure;
         self.packets += 1;
         self.bytes += packet.size() as u64;
@@ -269,7 +285,7 @@ impl Link {
         let mut larger = vec![0; (self.queue.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
         for number in (0..self.present()).map(|i| self.departed.wrapping_add(i)) {
-            larger[number as usize & mask] = self.queue[self.place(number)];
+            larger[number as usize & mask] = self.size(number);
         }
         self.queue = larger;
     }
@@ -286,10 +302,8 @@ impl Link {
         prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
         let is_looked_at = self.present() >= self.room;
-        let [first, last] = [1, MOST_STEPS]
-            .map(|step| select_unpredictable(is_looked_at, self.departed.wrapping_add(step), self.next()));
+        let first = select_unpredictable(is_looked_at, self.departed, self.next());
         prefetch_place(&self.queue, self.place(first));
-        prefetch_place(&self.queue, self.place(last));
     }
 
     /// Length of the queue at `now`, counted as the thresholds say.
