@@ -25,6 +25,12 @@ pub fn prefetch_place<T>(places: &[T], number: usize) {
     prefetch_at(places.as_ptr().wrapping_add(number), size_of::<T>().div_ceil(64));
 }
 
+/// The same for all of `places`.
+#[inline(always)]
+pub(crate) fn prefetch_all<T>(places: &[T]) {
+    prefetch_at(places.as_ptr(), size_of_val(places).div_ceil(64));
+}
+
 #[inline(always)]
 #[allow(unsafe_code)]
 fn prefetch_at<T>(place: *const T, lines: usize) {

@@ -1,6 +1,6 @@
 //! A timing wheel: events of several kinds, listed by the window in which they are due.
 
-use crate::prefetch::prefetch_place;
+use crate::prefetch::{prefetch_all, prefetch_place};
 use std::collections::BTreeMap;
 
 /// The number of windows ahead for which the wheel has a row; events due later wait elsewhere.
@@ -196,9 +196,13 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
         let last = (end - 1) / CHUNK;
         let mut chunk = first;
         while chunk != last {
+            let next = self.following[chunk as usize];
+            if self.is_far {
+                prefetch_all(&self.places[(next * CHUNK) as usize..][..CHUNK as usize]);
+            }
             events.extend_from_slice(&self.places[(chunk * CHUNK) as usize..][..CHUNK as usize]);
             self.free.push(chunk);
-            chunk = self.following[chunk as usize];
+            chunk = next;
         }
         events.extend_from_slice(&self.places[(last * CHUNK) as usize..end as usize]);
         self.free.push(last);
