@@ -42,15 +42,39 @@ const COLUMNS: usize = 16;
 
 /// The forwarding table of a fabric: per row (node) and column (destination) a [`Next`].
 ///
-/// A switch sends most blocks of neighbouring columns one way (an edge switch sends all but its own
-/// up), so a row has one entry per block, and only a block whose columns differ has an entry for
-/// each, elsewhere.
+/// A switch sends most blocks of neighbouring columns one way: an edge switch sends all but its own up, an aggregation switch
+/// all but those of its pod. So a row has one entry per block from the first to the last that differ from the usual one, then
+/// the usual one. Only a block whose columns differ has an entry for each, elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Next>,
     blocks: Vec<[Next; COLUMNS]>,
     lists: Vec<Vec<LinkId>>,
     list_numbers: HashMap<Vec<LinkId>, u32>,
+}
+
+/// Where a row is in the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableRow {
+    /// The place of its first entry.
+    place: u32,
+    /// The block of its first entry.
+    block: u32,
+    /// The entries of blocks. The usual entry follows them.
+    blocks: u32,
+}
+
+impl TableRow {
+    /// Of a node that has no row.
+    pub(crate) const NONE: TableRow = TableRow { place: u32::MAX, block: 0, blocks: 0 };
+
+    /// The place of the entry that knows `column`.
+    #[inline]
+    fn place(self, column: u32) -> usize {
+        // No branch, since no processor can predict it.
+        let block = (column / COLUMNS as u32).wrapping_sub(self.block);
+        self.place as usize + block.min(self.blocks) as usize
+    }
 }
 
 impl Table {
@@ -74,36 +98,52 @@ impl Table {
         }
     }
 
-    /// Adds the row of a node; where it begins.
-    pub(crate) fn push_row(&mut self, row: &[Next]) -> u32 {
-        let first = self.rows.len();
-        for columns in row.chunks(COLUMNS) {
-            let same = columns.iter().all(|next| *next == columns[0]);
-            self.rows.push(if same {
-                columns[0]
-            } else {
-                let mut block = [Next::NOWHERE; COLUMNS];
-                block[..columns.len()].copy_from_slice(columns);
-                self.blocks.push(block);
-                Next(BLOCK | (self.blocks.len() as u32 - 1))
-            });
-        }
-        first as u32
+    /// Adds the row of a node, which is never asked for the column `own`; where it is.
+    pub(crate) fn push_row(&mut self, row: &[Next], own: Option<usize>) -> TableRow {
+        let own = own.unwrap_or(usize::MAX);
+        let entries: Vec<Next> = (0..)
+            .zip(row.chunks(COLUMNS))
+            .map(|(block, columns)| {
+                let others =
+                    || (block * COLUMNS..).zip(columns).filter(|(column, _)| *column != own).map(|(_, next)| *next);
+                // Of a block with no other column, nobody asks.
+                let first = others().next().unwrap_or(row[0]);
+                if others().all(|next| next == first) { first } else { self.push_block(columns) }
+            })
+            .collect();
+        // The usual entry is the first or the last one, whichever leaves fewer blocks between those that differ.
+        let unlike = |usual: Option<&Next>| {
+            let differs = |entry: &Next| Some(entry) != usual;
+            let first = entries.iter().position(differs).unwrap_or(entries.len());
+            first..entries.iter().rposition(differs).map_or(first, |last| last + 1)
+        };
+        let usual = [entries.first(), entries.last()].into_iter().min_by_key(|usual| unlike(*usual).len()).flatten();
+        let blocks = unlike(usual);
+        let place = self.rows.len() as u32;
+        self.rows.extend(entries[blocks.clone()].iter().chain(usual));
+        TableRow { place, block: blocks.start as u32, blocks: blocks.len() as u32 }
+    }
+
+    /// Adds a block whose columns differ; the entry that leads to it.
+    fn push_block(&mut self, columns: &[Next]) -> Next {
+        let mut block = [Next::NOWHERE; COLUMNS];
+        block[..columns.len()].copy_from_slice(columns);
+        self.blocks.push(block);
+        Next(BLOCK | (self.blocks.len() as u32 - 1))
     }
 
     /// Prefetches the entry that [`Table::next`] reads first.
     #[inline]
-    pub(crate) fn prefetch(&self, row: u32, column: u32) {
-        prefetch_place(&self.rows, row as usize + column as usize / COLUMNS);
+    pub(crate) fn prefetch(&self, row: TableRow, column: u32) {
+        prefetch_place(&self.rows, row.place(column));
     }
 
-    /// The next hop for `column` of the node whose row begins at `row`.
+    /// The next hop for `column` of the node whose row is `row`.
     #[inline]
-    pub(crate) fn next(&self, row: u32, column: u32) -> Next {
-        let column = column as usize;
-        let next = self.rows[row as usize + column / COLUMNS];
+    pub(crate) fn next(&self, row: TableRow, column: u32) -> Next {
+        let next = self.rows[row.place(column)];
         match self.blocks.get(next.block()) {
-            Some(block) => block[column % COLUMNS],
+            Some(block) => block[column as usize % COLUMNS],
             None => next,
         }
     }
@@ -165,9 +205,10 @@ mod tests {
         let mut starts = Vec::new();
         for row in &rows {
             let nexts: Vec<Next> = row.iter().map(|w| table.next_of(&ways[*w])).collect();
-            starts.push(table.push_row(&nexts));
+            starts.push(table.push_row(&nexts, None));
         }
         assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");
+        assert_eq!(table.rows.len(), 1 + 3 + 3, "the first row has the usual entry alone");
         for (start, row) in starts.iter().zip(&rows) {
             for (column, way) in row.iter().enumerate() {
                 let next = table.next(*start, column as u32);
@@ -177,6 +218,32 @@ mod tests {
                     assert!(links.eq(ways[*way].iter().copied()));
                 }
             }
+        }
+    }
+
+    /// Of five blocks, whose last one has one column: of an edge switch, whose own column is in the second or alone in the last; of an
+    /// aggregation switch, whose pod is the first, the third or the last; and of a switch with two pods.
+    #[test]
+    fn a_row_has_entries_where_it_is_not_as_usual() {
+        let mut table = Table::default();
+        let [up, down] = [3, 8].map(|link| table.next_of(&[LinkId::new(link)]));
+        let row =
+            |pods: &[usize]| (0..65).map(|c| if pods.contains(&(c / 16)) { down } else { up }).collect::<Vec<_>>();
+        for (pods, own, entries) in [
+            (&[][..], Some(20), 1),
+            (&[], Some(64), 1),
+            (&[0], None, 2),
+            (&[2], None, 2),
+            (&[4], None, 2),
+            (&[1, 3], None, 4),
+        ] {
+            let mut row = row(pods);
+            own.into_iter().for_each(|own: usize| row[own] = Next::NOWHERE);
+            let before = table.rows.len();
+            let place = table.push_row(&row, own);
+            assert_eq!((table.rows.len() - before, table.blocks.len()), (entries, 0), "{pods:?} {own:?}");
+            let others = (0..65).filter(|column| Some(*column) != own);
+            others.for_each(|column| assert_eq!(table.next(place, column as u32), row[column], "{pods:?} {column}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Forwarding: which link a node sends a packet on.
 
 use crate::fabric::{Fabric, LinkId, NodeId};
-use crate::forwarding::{Next, Table};
+use crate::forwarding::{Next, Table, TableRow};
 use crate::nearer::Nearer;
 use crate::packet::{Flags, Packet, hash};
 use crate::spreading::{Chooser, Spreading};
@@ -39,10 +39,12 @@ pub struct Routing {
     pub weights: Weights,
 }
 
+/// What a node needs to forward packets. No two lines have parts of it.
 #[derive(Debug)]
+#[repr(align(32))]
 struct Row {
-    /// Where its row in the table begins; a host with one NIC needs none.
-    row: u32,
+    /// Its row in the table; a host with one NIC needs none.
+    row: TableRow,
     /// Its own column, or none.
     column: u32,
     /// Its links: their number, and the first.
@@ -51,7 +53,6 @@ struct Row {
     salt: u32,
 }
 
-const NO_ROW: u32 = u32::MAX;
 const NO_COLUMN: u32 = u32::MAX;
 
 impl Routes {
@@ -132,9 +133,10 @@ impl Routes {
                 ways[column] = before.1;
             }
         }
-        let mut rows = vec![NO_ROW; fabric.nodes()];
+        let mut rows = vec![TableRow::NONE; fabric.nodes()];
         for (node, ways) in with_row.iter().zip(&ways) {
-            rows[node.index()] = table.push_row(ways);
+            let own = column_of_node[node.index()];
+            rows[node.index()] = table.push_row(ways, (own != NO_COLUMN).then_some(own as usize));
         }
         let nodes = NodeId::first(fabric.nodes())
             .map(|node| Row {
