@@ -111,7 +111,7 @@ impl Table {
                 if others().all(|next| next == first) { first } else { self.push_block(columns) }
             })
             .collect();
-        // The usual entry is the first or the last one, whichever leaves fewer blocks between those that differ.
+        // The usual entry is the first or the last one: the one for which fewer blocks lie from the first to the last that differ.
         let unlike = |usual: Option<&Next>| {
             let differs = |entry: &Next| Some(entry) != usual;
             let first = entries.iter().position(differs).unwrap_or(entries.len());

@@ -39,7 +39,7 @@ pub struct Routing {
     pub weights: Weights,
 }
 
-/// What a node needs to forward packets. No two lines have parts of it.
+/// What a node needs to forward packets. It is in one cache line.
 #[derive(Debug)]
 #[repr(align(32))]
 struct Row {

@@ -45,7 +45,7 @@ pub struct Link {
     pub(crate) list: u16,
 }
 
-/// So many packets a link passes at once when it looks for the packet in service among those that are present.
+/// A link that looks for the packet in service passes so many of those that are present before it asks whether that is enough.
 const STEPS: u32 = 15;
 
 /// The fate of a packet on which thresholds may act.
@@ -169,7 +169,7 @@ impl Link {
         if uncounted >= self.present() {
             return 0;
         }
-        let in_service = (0..uncounted).map(|_| u32::from(self.size(self.departed))).sum::<u32>();
+        let in_service = (0..uncounted).map(|i| u32::from(self.size(self.departed.wrapping_add(i)))).sum::<u32>();
         (self.present_bytes() - in_service).into()
     }
 
