@@ -1,8 +1,9 @@
 //! Divides a fabric among partitions.
 
 use crate::change::Timetable;
-use crate::fabric::{Fabric, Layer, LinkId, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::{Flags, Packet};
+use crate::pods::{Exchange, whole_pods};
 use crate::policy::Policies;
 use crate::routing::Routes;
 use crate::stages::Stages;
@@ -162,10 +163,16 @@ impl Partitions {
 /// as at the core of a tree, the partition with the fewest links so far. So few links cross
 /// partitions, and the work is spread evenly.
 pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
+    partition_for(fabric, n, [])
+}
+
+/// The same for hosts that are expected to have these `exchanges`: whole pods are divided so that partitions have as even
+/// work, and as few packets to each other, as exchanges of two pods can achieve.
+pub fn partition_for(fabric: &Fabric, n: u8, exchanges: impl IntoIterator<Item = Exchange>) -> Partitions {
     const NONE: u8 = u8::MAX;
     let hosts = fabric.hosts();
-    let shares =
-        whole_pods(fabric, n).unwrap_or_else(|| (0..hosts).map(|host| (host * n as usize / hosts) as u8).collect());
+    let shares = whole_pods(fabric, n, exchanges)
+        .unwrap_or_else(|| (0..hosts).map(|host| (host * n as usize / hosts) as u8).collect());
     let mut part = vec![NONE; fabric.nodes()];
     let mut links = vec![0usize; n as usize];
     for (host, share) in shares.into_iter().enumerate() {
@@ -198,39 +205,6 @@ pub fn partition(fabric: &Fabric, n: u8) -> Partitions {
         waiting = still;
     }
     Partitions::of_nodes(fabric, part)
-}
-
-/// The most hosts of a partition, in even shares. Packets between partitions cost less where pods are whole, and partitions
-/// meet less often ([`Partitions::running_ahead`]).
-const MOST: f64 = 1.25;
-
-/// By host: its partition of `n` that have whole pods, and numbers of hosts as even as they may be.
-fn whole_pods(fabric: &Fabric, n: u8) -> Option<Vec<u8>> {
-    let pods = pods(fabric);
-    let count = pods.last()? + 1;
-    let shares: Vec<u8> = pods.iter().map(|pod| (pod * usize::from(n) / count) as u8).collect();
-    let most = (0..n).map(|partition| shares.iter().filter(|share| **share == partition).count()).max()?;
-    let is_even = most as f64 <= MOST * fabric.hosts() as f64 / f64::from(n);
-    (usize::from(n) <= count && pods.is_sorted() && is_even).then_some(shares)
-}
-
-/// By host: the number of its pod, all that is joined without the core.
-fn pods(fabric: &Fabric) -> Vec<usize> {
-    let mut pods = vec![None; fabric.nodes()];
-    let mut count = 0;
-    for host in NodeId::first(fabric.hosts()) {
-        if pods[host.index()].is_some() {
-            continue;
-        }
-        let mut reached = vec![host];
-        while let Some(node) = reached.pop() {
-            if fabric.layer(node) != Layer::Core && pods[node.index()].replace(count).is_none() {
-                reached.extend(fabric.links_from(node).map(|link| fabric.links()[link.index()].to));
-            }
-        }
-        count += 1;
-    }
-    pods.into_iter().take(fabric.hosts()).flatten().collect()
 }
 
 #[cfg(test)]

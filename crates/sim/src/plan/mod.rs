@@ -2,6 +2,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod changes;
+pub(crate) mod exchanges;
 pub(crate) mod family;
 pub(crate) mod flows;
 pub(crate) mod ids;
@@ -28,7 +29,7 @@ pub use waits::{Follower, Waits};
 
 use linkpool_engine::hash_u64;
 use linkpool_network::{
-    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Timetable, partition, topology,
+    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Timetable, partition_for, topology,
 };
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
@@ -217,7 +218,11 @@ impl Plan {
 
     /// The partitions of the fabric for `threads` threads. `timetable` is [`Plan::timetable`].
     pub fn partitions(&self, timetable: &Timetable, threads: u8) -> Partitions {
-        let partitions = partition(&self.fabric, threads).splitting(&self.fabric, self.policies, timetable);
+        // To go through all flows takes time, and one partition needs none.
+        let exchanges =
+            (threads > 1).then(|| exchanges::expected(&self.fabric, &self.flows, &self.transports, self.end));
+        let partitions = partition_for(&self.fabric, threads, exchanges.into_iter().flatten());
+        let partitions = partitions.splitting(&self.fabric, self.policies, timetable);
         let may_run_ahead = !self.sends_messages()
             && self.goal.is_none()
             && self.capture.is_none()

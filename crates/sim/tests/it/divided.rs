@@ -1,8 +1,8 @@
 //! The count of hops by partition agrees with runs on threads, and with the counters of links.
 
 use crate::common::{run, scenario};
-use linkpool_network::{LinkId, partition};
-use linkpool_sim::{Plan, divided, simulate};
+use linkpool_network::LinkId;
+use linkpool_sim::{Division, Plan, divided, simulate};
 
 const SCENARIO: &str = "duration = \"2ms\"\nseed = 5\n\
      [topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n\
@@ -19,7 +19,7 @@ fn hops_by_partition_are_those_of_links() {
     assert!(found.hops > 10_000 && found.windows > 500, "{found:?}");
     for (division, n) in found.divisions.iter().zip(counts) {
         // What a link has accepted and does not hold any more has arrived.
-        let parts = partition(&run.plan.fabric, n).splitting(&run.plan.fabric, run.plan.policies, &timetable);
+        let parts = run.plan.partitions(&timetable, n);
         let (mut hops, mut crossings, mut into_split) = (vec![0; n as usize], 0, 0);
         for (id, (link, outcome)) in links.iter().enumerate() {
             let arrived = outcome.stats.packets - u64::from(outcome.on_the_way);
@@ -41,13 +41,26 @@ fn hops_by_partition_are_those_of_links() {
         assert!((most..=found.hops).contains(&division.busiest), "{n} partitions: {}", division.busiest);
         // Two and four partitions have whole pods, and meet once in five windows.
         let apart = if [2, 4].contains(&n) { 5 } else { 1 };
-        assert_eq!(run.plan.partitions(&timetable, n).windows_apart(), apart);
+        assert_eq!(parts.windows_apart(), apart);
         let windows = found.windows / apart;
         assert!((windows..=found.windows).contains(&division.meetings), "{n} partitions: {}", division.meetings);
         assert!(apart > 1 || division.meetings == found.windows);
     }
     assert_eq!((found.divisions[0].crossings, found.divisions[0].busiest), (0, found.hops));
     assert!(found.divisions[1].busiest < found.hops, "two partitions share the work of some window");
+}
+
+/// All flows are in the first two of four pods: half of them in each.
+#[test]
+fn busy_pods_are_shared_out() {
+    let flow =
+        |from: u32, to: u32| format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{from}\"\nto = \"h{to}\"\n");
+    let (start, _) = SCENARIO.split_once("[[workload").unwrap();
+    let flows: String = [(0, 2), (1, 3), (4, 6), (5, 7)].map(|(from, to)| flow(from, to)).concat();
+    let found = divided(&scenario(&format!("{start}{flows}")), &[2]).unwrap();
+    let Division { hops, crossings, .. } = &found.divisions[0];
+    assert!(hops.iter().all(|hops| *hops > found.hops / 4), "{hops:?}");
+    assert_eq!(*crossings, 0);
 }
 
 #[test]
