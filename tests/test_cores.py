@@ -25,5 +25,5 @@ def test_few_runs_share_the_cores_that_many_take_one_by_one(
 
 def test_a_lone_simulation_says_why_it_has_its_threads() -> None:
     assert explain(1024, 2, 2, None) == "on 2 threads (1,024 hosts, all cores)"
-    assert explain(12, 1, 2, None) == "on 1 thread (12 hosts, 64 or more a thread)"
+    assert explain(12, 1, 2, None) == "on 1 thread (12 hosts, one per 64 that send or receive)"
     assert explain(12, 1, 2, 2) == "on 2 threads (as asked)"

@@ -34,5 +34,5 @@ def explain(hosts: int, worth: int, cores: int, asked: int | None) -> str:
     elif count == cores:
         why = f"{hosts:,} hosts, all cores"
     else:
-        why = f"{hosts:,} hosts, 64 or more a thread"
+        why = f"{hosts:,} hosts, one per 64 that send or receive"
     return f"on {count} thread{'s' if count > 1 else ''} ({why})"

@@ -77,8 +77,8 @@ impl Scenario {
         self.scenario.topology.hosts()
     }
 
-    pub(crate) fn worthwhile_threads(&self, cores: usize) -> u8 {
-        linkpool_sim::worthwhile_threads(self.hosts(), cores)
+    pub(crate) fn worthwhile_threads(&self, py: Python<'_>, cores: usize) -> PyResult<u8> {
+        self.compute(py, move |scenario| linkpool_sim::worthwhile_threads(scenario, cores))
     }
 
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -4,7 +4,7 @@ use crate::capture::order::Order;
 use crate::capture::{Capture, CaptureError};
 use crate::host::component::{Component, Mine};
 use crate::host::hosts::Hosts;
-use crate::plan::{FlowId, PathError, Plan, worthwhile_threads};
+use crate::plan::{FlowId, PathError, Plan};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
 use crate::results::iterations::Iterations;
@@ -285,7 +285,7 @@ pub fn run_to_directory(
     write("scenario.toml", scenario.to_toml())?;
     let plan = Plan::new(scenario);
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-    let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
+    let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
     let timetable = plan.timetable();
     let tables =
         Tables::create(directory, &plan, &timetable, &Unknown::default()).map_err(|e| failed(directory, &e))?;

@@ -30,7 +30,10 @@ def run(
     threads: Annotated[
         int | None,
         typer.Option(
-            "--threads", min=1, max=MOST_THREADS, help="Default: one per 64 hosts, up to all cores."
+            "--threads",
+            min=1,
+            max=MOST_THREADS,
+            help="Default: one per 64 hosts that send or receive, up to all cores.",
         ),
     ] = None,
     ignore_estimate: Annotated[

@@ -216,6 +216,14 @@ impl Plan {
         self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
     }
 
+    /// The number of threads for its run on `cores` cores: one per 64 hosts that may send or receive.
+    pub fn worthwhile_threads(&self, cores: usize) -> u8 {
+        let mut busy: Vec<HostId> = self.senders().chain(self.receivers()).collect();
+        busy.sort_unstable();
+        busy.dedup();
+        cores.min(busy.len() / HOSTS_OF_A_THREAD).clamp(1, 64) as u8
+    }
+
     /// The partitions of the fabric for `threads` threads. `timetable` is [`Plan::timetable`].
     pub fn partitions(&self, timetable: &Timetable, threads: u8) -> Partitions {
         // To go through all flows takes time, and one partition needs none.
@@ -262,10 +270,16 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
     }
 }
 
-/// The number of threads for a run on a fabric of `hosts` hosts, on `cores` cores. With fewer than
-/// 64 hosts for each thread, waiting for each other costs more than the threads save.
-pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
-    cores.min(hosts / 64).clamp(1, 64) as u8
+/// The hosts that may send or receive which a thread needs: with fewer, waiting for each other costs more than the threads save.
+const HOSTS_OF_A_THREAD: usize = 64;
+
+/// The number of threads for a run of `scenario` on `cores` cores, as [`Plan::worthwhile_threads`] counts them.
+pub fn worthwhile_threads(scenario: &Scenario, cores: usize) -> u8 {
+    // A plan of a large fabric takes a while.
+    if cores < 2 || scenario.topology.hosts() < 2 * HOSTS_OF_A_THREAD {
+        return 1;
+    }
+    Plan::new(scenario).worthwhile_threads(cores)
 }
 
 #[cfg(test)]

@@ -90,8 +90,22 @@ fn series_have_rows() {
     assert_eq!(rows("rate", "every = \"1ms\"").2, (2e3_f64 * (window / 1e-3 + 1.0)).round());
 }
 
+/// A fat-tree of 128 hosts.
 #[test]
-fn a_thread_has_sixty_four_hosts_at_least() {
-    let threads = [(63, 8), (127, 8), (128, 8), (1_000, 8), (1_000, 0), (100_000, 500)];
-    assert_eq!(threads.map(|(hosts, cores)| worthwhile_threads(hosts, cores)), [1, 1, 2, 8, 1, 64]);
+fn a_thread_has_sixty_four_hosts_that_send_or_receive() {
+    let threads = |workload: &str, cores: usize| {
+        let text = format!(
+            "duration = \"1ms\"\n[topology.fat-tree]\nk = 8\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+             [[workload.{workload}"
+        );
+        worthwhile_threads(&scenario(&text), cores)
+    };
+    let permutation = "permutation]]\ntransport = \"t\"\n";
+    assert_eq!([0, 1, 2, 8].map(|cores| threads(permutation, cores)), [1, 1, 2, 2]);
+    let incast = |senders: u32| {
+        format!(
+            "incast]]\ntransport = \"t\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"50KB\"\nevery = \"1ms\"\nbursts = 1\n"
+        )
+    };
+    assert_eq!([126, 127].map(|senders| threads(&incast(senders), 8)), [1, 2]);
 }
