@@ -4,7 +4,7 @@ use crate::packet::Envelope;
 use linkpool_units::{HostId, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 linkpool_units::id! {
     /// A host or a switch. Hosts come first: the node of host i is node i.
@@ -162,6 +162,23 @@ impl Fabric {
     /// The capacity of the links from all hosts together, bit/s.
     pub fn access_rate(&self) -> f64 {
         self.links.iter().filter(|l| l.from.index() < self.hosts).map(|l| l.rate.0 as f64).sum()
+    }
+
+    /// By node: the number of links from `node` to it, on the shortest way; none, if there is no way.
+    pub fn distances_from(&self, node: NodeId) -> Vec<Option<u32>> {
+        let mut distances = vec![None; self.nodes()];
+        distances[node.index()] = Some(0);
+        let mut next = VecDeque::from([node]);
+        while let Some(node) = next.pop_front() {
+            for link in self.links_from(node) {
+                let to = self.links[link.index()].to;
+                if distances[to.index()].is_none() {
+                    distances[to.index()] = distances[node.index()].map(|links| links + 1);
+                    next.push_back(to);
+                }
+            }
+        }
+        distances
     }
 
     /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to

@@ -2,7 +2,6 @@
 
 use crate::fabric::{Fabric, Layer, NodeId};
 use linkpool_units::HostId;
-use std::collections::VecDeque;
 
 /// Packets that a host is expected to send to another, which answers each with an ACK.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,21 +62,10 @@ fn pods(fabric: &Fabric) -> Vec<usize> {
 
 /// The links from the first host to another one, on average over the hosts of its pod and over those of other pods.
 fn distances(fabric: &Fabric, pods: &[usize]) -> [f64; 2] {
-    let mut distance = vec![None; fabric.nodes()];
-    distance[0] = Some(0u32);
-    let mut next = VecDeque::from([NodeId::default()]);
-    while let Some(node) = next.pop_front() {
-        for link in fabric.links_from(node) {
-            let to = fabric.links()[link.index()].to;
-            if distance[to.index()].is_none() {
-                distance[to.index()] = distance[node.index()].map(|links| links + 1);
-                next.push_back(to);
-            }
-        }
-    }
+    let distances = fabric.distances_from(NodeId::default());
     [true, false].map(|is_near| {
         let others = (1..pods.len()).filter(|host| (pods[*host] == pods[0]) == is_near);
-        let found: Vec<f64> = others.filter_map(|host| distance[host].map(f64::from)).collect();
+        let found: Vec<f64> = others.filter_map(|host| distances[host].map(f64::from)).collect();
         found.iter().sum::<f64>() / (found.len() as f64).max(1.0)
     })
 }

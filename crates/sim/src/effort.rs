@@ -3,7 +3,6 @@
 use linkpool_network::{Fabric, NodeId};
 use linkpool_scenario::{Scenario, Workload};
 use linkpool_workload::kinds::Setting;
-use std::collections::VecDeque;
 
 /// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a
 /// size, and hosts that always have one more to send, are taken to fill the links of their hosts;
@@ -36,21 +35,9 @@ pub(crate) fn setting(workload: &Workload, scenario: &Scenario, fabric: &Fabric)
 
 /// Links from the first host to another, on average over the others.
 fn mean_distance(fabric: &Fabric) -> f64 {
-    let mut distance = vec![u32::MAX; fabric.nodes()];
-    distance[0] = 0;
-    let mut next = VecDeque::from([NodeId::default()]);
-    while let Some(node) = next.pop_front() {
-        for link in fabric.links_from(node) {
-            let to = fabric.links()[link.index()].to;
-            if distance[to.index()] == u32::MAX {
-                distance[to.index()] = distance[node.index()] + 1;
-                next.push_back(to);
-            }
-        }
-    }
-    let others = &distance[1..fabric.hosts()];
-    let reached = others.iter().filter(|d| **d < u32::MAX);
-    reached.clone().map(|d| f64::from(*d)).sum::<f64>() / (reached.count() as f64).max(1.0)
+    let distances = fabric.distances_from(NodeId::default());
+    let reached: Vec<f64> = distances[1..fabric.hosts()].iter().flatten().copied().map(f64::from).collect();
+    reached.iter().sum::<f64>() / (reached.len() as f64).max(1.0)
 }
 
 #[cfg(test)]
