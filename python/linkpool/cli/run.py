@@ -48,10 +48,11 @@ def run(
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     scenario = load(file, seed, overrides)
-    worth = scenario.worthwhile_threads(cpus())
-    name = f"{file.name} {explain(scenario.hosts, worth, cpus(), threads)}"
+    # To ask what is worthwhile plans the run, which takes a while in a large fabric.
+    count = threads or scenario.worthwhile_threads(cpus())
+    name = f"{file.name} {explain(scenario.hosts, count, cpus(), threads)}"
     with watching(name, scenario.duration_s) as watch:
-        result = api.simulate_loaded(scenario, out, watch, threads or worth, ignore_estimate)
+        result = api.simulate_loaded(scenario, out, watch, count, ignore_estimate)
     print_result(result, stdout())
     print(f"\n{out}")
 

@@ -37,6 +37,7 @@ use linkpool_units::Time;
 use linkpool_workload::Flow;
 use linkpool_workload::kinds;
 pub use linkpool_workload::kinds::{JobKind, Operation};
+use std::collections::HashSet;
 use traffic::Traffic;
 
 /// Everything that is known about a run before it begins.
@@ -218,9 +219,7 @@ impl Plan {
 
     /// The number of threads for its run on `cores` cores: one per 64 hosts that may send or receive.
     pub fn worthwhile_threads(&self, cores: usize) -> u8 {
-        let mut busy: Vec<HostId> = self.senders().chain(self.receivers()).collect();
-        busy.sort_unstable();
-        busy.dedup();
+        let busy: HashSet<HostId> = self.senders().chain(self.receivers()).collect();
         cores.min(busy.len() / HOSTS_OF_A_THREAD).clamp(1, 64) as u8
     }
 

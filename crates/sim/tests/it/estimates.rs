@@ -90,22 +90,23 @@ fn series_have_rows() {
     assert_eq!(rows("rate", "every = \"1ms\"").2, (2e3_f64 * (window / 1e-3 + 1.0)).round());
 }
 
-/// A fat-tree of 128 hosts.
+/// Fat-trees of 16, 128, 1,024 and 4,394 hosts.
 #[test]
 fn a_thread_has_sixty_four_hosts_that_send_or_receive() {
-    let threads = |workload: &str, cores: usize| {
+    let threads = |k: u32, workload: &str, cores: usize| {
         let text = format!(
-            "duration = \"1ms\"\n[topology.fat-tree]\nk = 8\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+            "duration = \"1ms\"\n[topology.fat-tree]\nk = {k}\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
              [[workload.{workload}"
         );
         worthwhile_threads(&scenario(&text), cores)
     };
     let permutation = "permutation]]\ntransport = \"t\"\n";
-    assert_eq!([0, 1, 2, 8].map(|cores| threads(permutation, cores)), [1, 1, 2, 2]);
+    assert_eq!([0, 1, 2, 8].map(|cores| threads(8, permutation, cores)), [1, 1, 2, 2]);
+    assert_eq!([(4, 8), (16, 8), (16, 0), (26, 500)].map(|(k, cores)| threads(k, permutation, cores)), [1, 8, 1, 64]);
     let incast = |senders: u32| {
         format!(
             "incast]]\ntransport = \"t\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"50KB\"\nevery = \"1ms\"\nbursts = 1\n"
         )
     };
-    assert_eq!([126, 127].map(|senders| threads(&incast(senders), 8)), [1, 2]);
+    assert_eq!([126, 127].map(|senders| threads(8, &incast(senders), 8)), [1, 2]);
 }
