@@ -68,7 +68,14 @@ def test_every_page_of_the_documentation_is_in_the_menu_of_the_site() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     listed = re.findall(r"([\w/.-]+\.md)$", menu, flags=re.M)
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in files("docs/*.md")}
-    assert sorted(listed) == sorted({*pages, "commands.md"})
+    dated = {page for page in pages if page.startswith("reports/2")}
+    assert sorted(listed) == sorted({*pages, "commands.md"} - dated)
+
+
+def test_every_dated_report_is_in_the_index_of_reports() -> None:
+    index = (ROOT / "docs/reports/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| .* \| \[.*\]\((2[\w-]+\.md)\) \|", index, flags=re.M)
+    assert sorted(listed) == sorted(path.name for path in files("docs/reports/2*.md"))
 
 
 # Files that a page tells its reader to make.
