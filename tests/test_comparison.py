@@ -9,6 +9,8 @@ from linkpool.study import Study, StudyError
 from linkpool.study.comparison import Comparison
 from linkpool.study.statistics import over_seeds
 
+COUNTED = {"count": None, "unfinished": None, "at_least": False}
+"""Of a value that is not of a sample."""
 ARMS = [{"name": "dctcp"}, {"name": "amp"}]
 
 
@@ -21,7 +23,7 @@ def comparison(**of_study: object) -> Comparison:
             **arm,
             **{key: study.names[key][str(value)] for key, value in settings.items()},
             **{"seed": 1, "measure": "jain", "part": "all", "statistic": "index", "unit": ""},
-            "value": 0.5 + 0.25 * i,
+            **{"value": 0.5 + 0.25 * i, **COUNTED},
         }
         for i, (arm, settings) in enumerate(runs)
     ]
@@ -76,11 +78,13 @@ def test_a_mean_of_fewer_seeds_says_so() -> None:
     """A run in which no job finished has no completion time, and none counts in the mean."""
     same = {"measure": "jct", "part": "ring", "statistic": "mean", "unit": "s"}
     values = [("dctcp", 1, 1.0), ("dctcp", 2, 1.0), ("dctcp", 3, 1.0), ("amp", 2, 2.0)]
-    rows = [{"arm": arm, "seed": seed, **same, "value": value} for arm, seed, value in values]
+    rows = [
+        {"arm": arm, "seed": seed, **same, "value": value, **COUNTED} for arm, seed, value in values
+    ]
     statistics = over_seeds(pl.DataFrame(rows), ["arm"], {"arm": "dctcp"})
     found = Comparison(statistics, ("arm",), {"arm": "dctcp"})
     lines = words(found.text())
-    assert lines[1] == ["jct", "mean,", "ring", "1", "s", "±0%", "2", "s", "×2"]
+    assert lines[1] == ["jct", "mean,", "ring", "1", "s", "(1", "to", "1)", "2", "s", "×2"]
     assert lines[2:] == [["without", "2", "of", "3", "seeds"]]
     assert r"2 s $\times$2 without 2 of 3 seeds \\" in found.latex()
 

@@ -52,12 +52,51 @@ def test_series_are_named_by_what_differs(tmp_path: Path) -> None:
 def test_slowdowns_by_size(tmp_path: Path) -> None:
     small = [finished(1.0, size=1000, slowdown=s) for s in np.linspace(1, 3, 101)]
     large = [finished(1.0, size=5000, slowdown=s) for s in (4.0, 6.0)]
+    large += [finished(1.0, size=5000)]  # its slowdown is not known
     rows = data("slowdown", result(tmp_path, small + large))
     assert rows["upto_bytes"].to_list() == [1000, 5000]
     assert rows["flows"].to_list() == [101, 2]
     assert rows["p50"].to_list() == pytest.approx([2.0, 5.0])
-    assert rows["p5"].to_list() == pytest.approx([1.1, 4.1])
-    assert rows["p99"].to_list() == [pytest.approx(2.98), None], "two flows have no 99th percentile"
+    for name, value in (("p5", 1.1), ("p95", 2.9), ("p99", 2.98)):
+        assert rows[name].to_list() == [pytest.approx(value), None], "two flows have a median only"
+    assert rows["unfinished"].sum() == 0
+    assert not rows.select(pl.any_horizontal(pl.selectors.ends_with("_at_least").any())).item()
+
+
+def test_slowdowns_of_unfinished_flows_are_lower_bounds(tmp_path: Path) -> None:
+    """Of 100 flows, five had taken 20 times their ideal time, and will take longer."""
+    flows = [finished(1.0, slowdown=1.0 + i) for i in range(95)]
+    flows += [unfinished(2.0, ideal_fct_s=0.1) for _ in range(5)]
+    rows = data("slowdown", result(tmp_path, flows))
+    assert rows.select("flows", "unfinished").row(0) == (100, 5)
+    # In order: 1 to 20, five times 20, then 21 to 95.
+    assert rows.select("p5", "p50", "p95", "p99").row(0) == pytest.approx(
+        (5.95, 45.5, 90.05, 94.01)
+    )
+    marks = rows.select(f"p{p}_at_least" for p in (5, 50, 95, 99)).row(0)
+    assert marks == (False, True, True, True)
+    drawn = render(KINDS["slowdown"], rows, ".svg").decode()
+    assert "5 of 100 unfinished" in drawn
+    assert "at least (unfinished)" in drawn
+
+
+def test_unfinished_flows_are_counted_in_legends(tmp_path: Path) -> None:
+    for kind in ("fct-cdf", "goodput"):
+        rows = data(kind, result(tmp_path, [finished(0.3), finished(0.1), unfinished(0.5)]))
+        assert "1 of 3 unfinished" in render(KINDS[kind], rows, ".svg").decode()
+    arms = arms_of(
+        [
+            result(tmp_path / name, [finished(0.1)] * 3 + [unfinished(0.5)] * count)
+            for name, count in (("a", 0), ("b", 2))
+        ]
+    )
+    rows = KINDS["fct-cdf"].data(Request(arms))
+    drawn = render(KINDS["fct-cdf"], rows, ".svg").decode()
+    assert "b: 2 of 5 unfinished" in drawn
+    assert "a: " not in drawn
+    three = pl.DataFrame({"series": list("abc"), "unfinished": [1, 2, 3], "flows": [4, 5, 6]})
+    (line,) = look.unfinished(three)
+    assert line.get_label() == "6 of 15 flows unfinished", "more would leave the figure no room"
 
 
 def test_classes_of_sizes_hold_all_flows_once(tmp_path: Path, rng: random.Random) -> None:
@@ -259,9 +298,16 @@ def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:
         arms.append(Arm(f"mark {mark}", results, {"arm": "base", "queue.mark": mark}))
     rows = KINDS["sweep"].data(Request(arms, measure="fct.mean@all"))
     assert rows["setting"].to_list() == [10, 20]
-    assert rows["mean"].to_list() == pytest.approx([0.2, 0.3])
-    # Student's t of 95% with one degree of freedom, 12.706, times the standard error, 0.1.
-    assert (rows["high"] - rows["mean"]).to_list() == pytest.approx([1.2706, 1.2706], rel=1e-3)
-    assert render(KINDS["sweep"], rows, ".svg").startswith(b"<?xml")
+    assert rows["mean"].to_list() == pytest.approx([0.03**0.5, 0.08**0.5])
+    # Student's t with one degree of freedom, times half the difference of the logarithms.
+    factors = [np.exp(12.7062 * np.log(ratio) / 2) for ratio in (3, 2)]
+    assert (rows["high"] / rows["mean"]).to_list() == pytest.approx(factors, rel=1e-3)
+    with pytest.raises(FigureError, match=r"no run .* fct.p99@all; p99 needs 100 values$"):
+        KINDS["sweep"].data(Request(arms))
+    assert b"at least" not in render(KINDS["sweep"], rows, ".svg")
+    bound = rows.with_columns(at_least=pl.Series([False, True]), unfinished=pl.Series([0, 1]))
+    drawn = render(KINDS["sweep"], bound.with_columns(low=None, high=None), ".svg").decode()
+    assert "at least (unfinished)" in drawn
+    assert "1 of 4 unfinished" in drawn
     with pytest.raises(FigureError, match="needs the directory of one study"):
         data("sweep", tmp_path / "10-0.1")

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from linkpool.intervals import Interval, mean_interval, percentile_interval, ratio_interval
+from linkpool.intervals import (
+    Interval,
+    geometric_interval,
+    geometric_ratio_interval,
+    holm,
+    mean_interval,
+    paired_p,
+    percentile_interval,
+    ratio_interval,
+    sign_p,
+)
 
 
 def test_the_interval_of_a_mean_is_students() -> None:
@@ -93,3 +103,56 @@ def test_the_interval_of_a_percentile_is_that_of_many_resamples(percent: float, 
     for end, expected in ((low, drawn.low), (high, drawn.high)):
         assert end is not None
         assert abs(np.searchsorted(order, end) - np.searchsorted(order, expected)) <= 2
+
+
+def test_the_interval_of_a_geometric_mean_is_that_of_the_logarithms() -> None:
+    x = np.random.default_rng(5).lognormal(sigma=3.0, size=7)
+    low, high = stats.t.interval(0.95, 6, loc=np.log(x).mean(), scale=stats.sem(np.log(x)))
+    expected = (stats.gmean(x), math.exp(low), math.exp(high))
+    assert geometric_interval(x) == pytest.approx(expected)
+    assert geometric_interval([4.0]) == pytest.approx((4.0, None, None))
+    assert geometric_interval([]) == (None,) * 3
+    for values in ([1.0, 0.0], [1.0, -2.0]):
+        with pytest.raises(ValueError, match="a geometric mean is of values above 0"):
+            geometric_interval(values)
+
+
+def test_the_ends_of_a_ratio_of_geometric_means_are_where_the_paired_t_test_turns() -> None:
+    rng = np.random.default_rng(9)
+    y = rng.lognormal(sigma=2.0, size=6)
+    x = 30 * y * rng.lognormal(size=6)
+    ratio, low, high = geometric_ratio_interval(x, y)
+    assert ratio == pytest.approx(stats.gmean(x) / stats.gmean(y))
+    for end in (low, high):
+        assert end is not None
+        assert stats.ttest_rel(np.log(x), np.log(end * y)).pvalue == pytest.approx(0.05)
+    for pair in (([0.0, 1.0], [1.0, 1.0]), ([1.0, 1.0], [1.0, 0.0])):
+        with pytest.raises(ValueError, match="a geometric mean is of values above 0"):
+            geometric_ratio_interval(*pair)
+    with pytest.raises(ValueError, match="1 values cannot be paired with 2"):
+        geometric_ratio_interval([1.0], [1.0, 2.0])
+
+
+def test_paired_differences_have_students_p_value() -> None:
+    x = np.random.default_rng(2).normal(0.4, size=9)
+    assert paired_p(x) == pytest.approx(stats.ttest_1samp(x, 0.0).pvalue)
+    assert paired_p(-x) == pytest.approx(paired_p(x))
+    assert paired_p([3.0]) is paired_p([]) is None
+    assert (paired_p([2.0, 2.0]), paired_p([0.0, 0.0])) == (0.0, 1.0), "no spread, no chance"
+
+
+@pytest.mark.parametrize(("most", "pairs"), [(0, 2), (1, 2), (2, 2), (3, 5), (5, 5), (9, 10)])
+def test_the_sign_test_is_that_of_a_fair_coin(most: int, pairs: int) -> None:
+    """Two-sided: at least so many heads, or at least so many tails, but never above 1."""
+    expected = min(1.0, 2 * stats.binom.sf(most - 1, pairs, 0.5))
+    assert sign_p(most, pairs) == pytest.approx(expected)
+    assert sign_p(1, 1) is sign_p(0, 0) is None
+
+
+def test_p_values_are_adjusted_for_their_number() -> None:
+    """Holm's own steps, by hand: 0.01 x 4, 0.02 x 3, then 0.03 x 2 = 0.06, and 0.9 x 1."""
+    assert holm([0.03, 0.9, 0.01, 0.02]) == pytest.approx([0.06, 0.9, 0.04, 0.06])
+    assert holm([0.025, 0.02]) == pytest.approx([0.04, 0.04]), "never less than the one before"
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([0.04]) == [0.04]
+    assert holm([]) == []

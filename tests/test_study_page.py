@@ -77,5 +77,6 @@ def test_its_slurm_recipe_makes_the_job_that_it_shows() -> None:
 def names(table: str) -> list[str]:
     """Return the first cells of the rows of a table that have one, each once."""
     starts = ("slowdown", "  up to", "fct", "goodput", "timeouts")
-    lines = [line for line in table.splitlines() if line.startswith(starts)]
+    rows = table.partition("slowdown and fct: geometric mean")[0].splitlines()
+    lines = [line for line in rows if line.startswith(starts)]
     return list(dict.fromkeys(re.split(r"  +", line.strip())[0] for line in lines))

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
@@ -20,6 +21,7 @@ from linkpool.figures.source import arms_of
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
+from linkpool.study.measures import MEASURES
 from linkpool.study.model import name_of
 
 pytestmark = pytest.mark.core
@@ -64,6 +66,10 @@ queue.mark = [5, 20]
 """
 
 
+AT_LEAST = pl.col("slowdown").fill_null(pl.col("active_s") / pl.col("ideal_fct_s"))
+"""The slowdown of a flow, or the least that it may be of one that has not finished."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a study that has run."""
@@ -81,7 +87,8 @@ def answer(folder: Path) -> StudyResult:
 
 def test_the_data_is_tidy(answer: StudyResult) -> None:
     assert answer.data.columns == [
-        *("arm", "queue.mark", "seed", "measure", "part", "statistic", "unit", "value")
+        *("arm", "queue.mark", "seed", "measure", "part", "statistic", "unit", "value"),
+        *("count", "unfinished", "at_least"),
     ]
     runs = answer.data.select("arm", "queue.mark", "seed").unique()
     assert runs.height == answer.runs.height == 2 * 2 * 3
@@ -94,38 +101,73 @@ def test_each_value_is_that_of_its_run(answer: StudyResult) -> None:
     assert "seed = 2\n" in result.scenario
     assert 'control = "amp"' in result.scenario
     rows = answer.data.filter(arm="amp", seed=2, **{"queue.mark": 20})
-    flows = result.flows.filter(pl.col("measured") & pl.col("end_s").is_not_null())
-    assert rows.filter(statistic="p99", part="all")["value"].item() == pytest.approx(
-        flows["slowdown"].quantile(0.99, "linear")
-    )
+    flows = result.flows.filter("measured").with_columns(AT_LEAST)
+    row = rows.filter(statistic="p99", part="all").row(0, named=True)
+    assert row["value"] == pytest.approx(flows["slowdown"].quantile(0.99, "linear"))
+    assert (row["count"], row["unfinished"]) == (flows.height, flows["end_s"].null_count())
     assert rows.filter(measure="jain")["value"].item() == result.summary.overall.jain
     use = {f"{u.layer}, {u.to_layer}": u.utilisation for u in result.summary.layers}
     shown = rows.filter(measure="utilisation")
     assert dict(zip(shown["part"], shown["value"], strict=True)) == use
 
 
-def test_statistics_over_seeds_are_students_and_paired(answer: StudyResult) -> None:
+def test_means_of_slowdowns_are_those_of_logarithms_and_paired(answer: StudyResult) -> None:
     what = {"measure": "slowdown", "part": "all", "statistic": "p50", "queue.mark": 5}
     amp, dctcp = (
         answer.data.filter(arm=arm, **what).sort("seed")["value"].to_numpy()
         for arm in ("amp", "dctcp")
     )
     row = answer.statistics.filter(arm="amp", **what).row(0, named=True)
-    low, high = stats.t.interval(0.95, 2, loc=amp.mean(), scale=stats.sem(amp))
-    assert (row["seeds"], row["mean"]) == (3, pytest.approx(amp.mean()))
-    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    ends = stats.t.interval(0.95, 2, loc=np.log(amp).mean(), scale=stats.sem(np.log(amp)))
+    assert (row["seeds"], row["mean"]) == (3, pytest.approx(stats.gmean(amp)))
+    assert (row["low"], row["high"]) == pytest.approx(np.exp(ends))
+    assert row["ratio"] == pytest.approx(stats.gmean(amp / dctcp))
+    for end in (row["ratio_low"], row["ratio_high"]):
+        assert stats.ttest_rel(np.log(amp), np.log(end * dctcp)).pvalue == pytest.approx(0.05)
+
+
+def test_other_means_are_arithmetic_and_their_ratios_fiellers(answer: StudyResult) -> None:
+    what = {"measure": "jain", "queue.mark": 5}
+    amp, dctcp = (
+        answer.data.filter(arm=arm, **what).sort("seed")["value"].to_numpy()
+        for arm in ("amp", "dctcp")
+    )
+    row = answer.statistics.filter(arm="amp", **what).row(0, named=True)
+    ends = stats.t.interval(0.95, 2, loc=amp.mean(), scale=stats.sem(amp))
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((amp.mean(), *ends))
     assert row["ratio"] == pytest.approx(amp.mean() / dctcp.mean())
     for end in (row["ratio_low"], row["ratio_high"]):
         assert stats.ttest_1samp(amp - end * dctcp, 0.0).pvalue == pytest.approx(0.05)
 
 
+def test_verdicts_are_for_all_comparisons_of_the_table(answer: StudyResult) -> None:
+    """By Bonferroni's inequality for the least: its p-value, as often as there are some."""
+    table = answer.statistics
+    compared = table.filter(pl.col("p").is_not_null())
+    assert compared["arm"].unique().to_list() == ["amp"], "the baseline is not compared with itself"
+    smallest = []
+    for row in compared.iter_rows(named=True):
+        what = {key: row[key] for key in ("queue.mark", "measure", "part", "statistic")}
+        x, y = (
+            answer.data.filter(arm=arm, **what).sort("seed")["value"].to_numpy()
+            for arm in ("amp", "dctcp")
+        )
+        if MEASURES[row["measure"]].by_ratio:
+            x, y = np.log(x), np.log(y)
+        if row["ratio_bound"] is None and row["ratio"] is not None and np.ptp(x - y) > 0:
+            smallest.append(stats.ttest_rel(x, y).pvalue)
+    assert compared["p"].min() == pytest.approx(min(1.0, min(smallest) * compared.height))
+    assert compared["differs"].to_list() == [p < 0.05 for p in compared["p"]]
+
+
 def test_flows_of_all_seeds_are_pooled(answer: StudyResult) -> None:
-    flows = answer.scan("flows").filter("measured", pl.col("end_s").is_not_null()).collect()
+    flows = answer.scan("flows").filter("measured").with_columns(AT_LEAST).collect()
     mine = flows.filter(arm="amp", **{"queue.mark": 5})
     row = answer.pooled.filter(arm="amp", part="all", statistic="p99", **{"queue.mark": 5})
     assert row["count"].item() == mine.height
     assert row["value"].item() == pytest.approx(mine["slowdown"].quantile(0.99, "linear"))
-    assert row["low"].item() < row["value"].item() < row["high"].item()
+    assert row["unfinished"].item() == mine["end_s"].null_count() > 0
+    assert row["low"].item() < row["value"].item()
 
 
 def test_a_study_can_be_measured_again(answer: StudyResult) -> None:
@@ -172,12 +214,16 @@ def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: St
         (row["arm"], row["measure"].partition(", ")[2] or "all"): row["ratio"]
         for row in content["study"]["rows"]
         if row["measure"].startswith("slowdown p99")
-    } == pytest.approx(ratios, rel=1e-4), "to dctcp with the same mark"
+    } == {
+        what: None if ratio is None else pytest.approx(ratio, rel=1e-4)
+        for what, ratio in ratios.items()
+    }, "to dctcp with the same mark"
     assert "ratios to dctcp at the same settings, paired by seed" in content["study"]["note"]
     for shown, (arm, results) in zip(content["results"], answer.arms().items(), strict=True):
         assert shown["name"] == arm
         slowdowns = [
-            result.flows.filter("measured")["slowdown"].drop_nulls().to_list() for result in results
+            result.flows.filter("measured").select(AT_LEAST)["slowdown"].to_list()
+            for result in results
         ]
         columns = shown["flows"]["columns"]
         known = [
@@ -188,7 +234,9 @@ def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: St
         slowdown, flow = max(known)
         assert slowdown == pytest.approx(max(map(max, slowdowns)))
         assert f"of seed {seed_of(results, slowdown)}, in runs/" in shown["notes"][0]
-        assert "Where the time went" in shown["lanes"][str(flow)]["story"]
+        at_least = columns["at_least"][columns["flow"].index(flow)]
+        said = "It did not finish" if at_least else "Where the time went"
+        assert said in shown["lanes"][str(flow)]["story"]
 
 
 def seed_of(results: list[Result], slowdown: float) -> int:
@@ -196,7 +244,7 @@ def seed_of(results: list[Result], slowdown: float) -> int:
     (seed,) = {
         result.seed
         for result in results
-        if result.flows["slowdown"].max() == pytest.approx(slowdown)
+        if result.flows.select(AT_LEAST)["slowdown"].max() == pytest.approx(slowdown)
     }
     return seed
 
@@ -205,10 +253,10 @@ def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> N
     drawn = pl.read_csv(folder / "results" / "mine" / "figure-sweep.csv")
     first = {"measure": "slowdown", "statistic": "mean", "part": "all"}
     expected = answer.statistics.filter(**first).select(
-        series="arm", setting="queue.mark", mean="mean", low="low", high="high"
+        series="arm", setting="queue.mark", mean="mean", at_least="at_least", flows="count"
     )
     assert set(drawn["key"]) == {"queue.mark"}
-    assert drawn.select(expected.columns).equals(expected)
+    assert drawn.select(expected.columns).equals(expected.cast({"flows": pl.Int64}))
 
 
 def test_a_sweep_of_a_measure_by_layers_names_a_part(folder: Path) -> None:
@@ -263,13 +311,13 @@ def test_the_commands_say_what_there_is(
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert lines[2].split() == ["dctcp", "amp"]
-    (legend,) = [i for i, line in enumerate(lines) if line.startswith("mean over 3 seeds")]
+    (legend,) = [i for i, line in enumerate(lines) if line.startswith("fct: geometric mean over 3")]
     assert [
         line.strip().split("  ")[0] for line in lines[:legend] if line[:3] not in ("", "   ")
     ] == [
         *("Which one?", "─" * len(lines[3])),
-        *("queue.mark 5", "jain index", "fct p99"),
-        *("queue.mark 20", "jain index", "fct p99"),
+        *("queue.mark 5", "jain index", "fct p99, n 456-542"),
+        *("queue.mark 20", "jain index", "fct p99, n 456-542"),
     ]
     assert "× is the ratio to dctcp at the same settings, paired" in " ".join(lines[legend:])
     assert linkpool("study", "show", "results/mine", "--format", "json") == 0

@@ -10,6 +10,7 @@ import pytest
 
 from linkpool.summarise import BUSIEST, summarise
 from linkpool.summary import FctStats, LinkUse
+from linkpool.units import show_number, show_seconds
 from tables import finished, table, unfinished
 
 LINKS = table("links", [{"link": "W->R", "utilisation": 0.5, "drops": 3, "marks": 7}])
@@ -25,19 +26,53 @@ def test_fct_by_hand_in_both_definitions() -> None:
     assert overall.fct_established.mean_s == pytest.approx(3.0)
     assert overall.fct_established.sd_s == pytest.approx(7**0.5)  # (4 + 1 + 9) / 2
     assert overall.fct_established.p50_s == pytest.approx(2.0)
-    assert overall.fct_established.p90_s == pytest.approx(2.0 + 0.8 * 4.0)
+    assert overall.fct_established.p90_s is None, "of ten flows on"
+    assert overall.fct_established.shown("p90_s", show_seconds) == "needs 10 flows"
+    assert overall.fct_established.at_least == ()
     assert overall.fct_established.max_s == pytest.approx(6.0)
 
 
-def test_unfinished_flows_stand_beside_the_mean_not_in_it() -> None:
+def test_unfinished_flows_are_as_old_as_they_were() -> None:
+    """Once 2 s, and two flows of at least 9 s; a flow without a size has no completion time."""
     flows = table(
         "flows",
-        [finished(2.0), unfinished(9.0, failed=True), unfinished(9.0), unfinished(9.0, size=None)],
+        [
+            finished(2.0, slowdown=4.0),
+            unfinished(9.0, failed=True, ideal_fct_s=0.5),
+            unfinished(9.0, ideal_fct_s=20.0),
+            unfinished(9.0, size=None),
+        ],
     )
     overall = summarise(flows, LINKS, PERIOD).overall
     assert (overall.flows, overall.finished, overall.unfinished) == (4, 1, 2)
     assert (overall.unlimited, overall.failed) == (1, 1)
-    assert overall.fct.mean_s == 2.0
+    bounds = ("mean_s", "p50_s", "max_s")
+    fct = FctStats(1, 20 / 3, None, 9.0, None, None, 9.0, unfinished=2, at_least=bounds)
+    assert overall.fct == fct
+    # The slowdowns are 4, at least 18, and at least 1, as any is.
+    small = overall.slowdowns[0]
+    assert (small.finished, small.unfinished) == (1, 2)
+    assert small.mean == pytest.approx(23 / 3)
+    assert (small.p50, small.max) == (4.0, 18.0)
+    assert small.at_least == ("mean", "p50", "max")
+    assert small.shown("p50", show_number) == "≥ 4"
+
+
+def test_what_is_known_of_unfinished_flows_is_no_lower_bound() -> None:
+    """Of 100 flows one hangs: the 99th percentile lies between the last and that one."""
+    flows = [finished(1.0 + i / 100, handshake_s=0.5) for i in range(99)]
+    flows += [unfinished(9.0, start_s=0.25, established_s=0.75)]
+    fct = summarise(table("flows", flows), LINKS, PERIOD).overall
+    assert fct.fct.at_least == ("mean_s", "p99_s", "max_s")
+    assert fct.fct.p50_s == pytest.approx(1.495)
+    assert fct.fct.p90_s == pytest.approx(1.891)
+    assert fct.fct.shown("p90_s", show_seconds) == "1.89 s"
+    assert fct.fct.shown("max_s", show_seconds) == "≥ 9 s"
+    assert fct.fct_established.max_s == pytest.approx(8.5), "0.25 + 9 - 0.75"
+    never = [*flows[:99], unfinished(9.0)]
+    fct = summarise(table("flows", never), LINKS, PERIOD).overall
+    assert fct.fct_established.max_s == pytest.approx(1.48), "of a flow without a SYN-ACK 0"
+    assert fct.fct_established.at_least == ("mean_s", "p50_s", "p90_s", "p99_s", "max_s")
 
 
 def test_flows_without_a_size_have_no_completion_time() -> None:
@@ -124,7 +159,11 @@ def test_slowdowns_by_size() -> None:
     assert [s.finished for s in found] == [1, 2, 0, 0, 1]
     assert [s.mean for s in found] == [3.0, 6.0, None, None, 1.5]
     assert (found[1].p50, found[1].max) == (6.0, 7.0)
-    assert found[1].p99 == pytest.approx(5.0 + 0.99 * 2.0)
+    assert found[1].p99 is None
+    assert found[1].shown("p99", show_number) == "needs 100 flows"
+    assert (found[0].shown("p50", show_number), found[2].shown("p50", show_number)) == (
+        *("needs 2 flows", "-"),
+    )
     assert (found[0].above_bytes, found[0].upto_bytes) == (0, 10_000)
     assert (found[4].above_bytes, found[4].upto_bytes) == (10_000_000, None)
 

@@ -109,12 +109,13 @@ def test_every_field_of_the_groups_by_hand() -> None:
         unfinished(2.0, 500, **short, failed=True, measured_bytes=50, slowdown=9.0),
     ]
     found = summarise(table("flows", flows), links, (1.0, 3.0))
-    # Of 1 and 4 s, of 0.75 and 3 s; sd is the difference over the square root of 2.
-    fct = FctStats(2, 2.5, 3 / 2**0.5, 2.5, 3.7, 3.97, 4.0)
-    established = FctStats(2, 1.875, 2.25 / 2**0.5, 1.875, 2.775, 2.9775, 3.0)
+    # Of 1, 4 and at least 2 s; of 0.75, 3 and at least 0 s, as it was never established.
+    bounds = ("mean_s", "p50_s", "max_s")
+    fct = FctStats(2, 7 / 3, None, 2.0, None, None, 4.0, unfinished=1, at_least=bounds)
+    established = FctStats(2, 1.25, None, 0.75, None, None, 3.0, unfinished=1, at_least=bounds)
     slowdowns = no_slowdowns()
-    slowdowns[0] = Slowdowns(0, 10_000, 1, 2.0, 2.0, 2.0, 2.0)
-    slowdowns[1] = Slowdowns(10_000, 100_000, 1, 4.0, 4.0, 4.0, 4.0)
+    slowdowns[0] = Slowdowns(0, 10_000, 1, 2.0, None, None, 2.0)
+    slowdowns[1] = Slowdowns(10_000, 100_000, 1, 4.0, None, None, 4.0)
     same(
         found.groups,
         [
@@ -211,7 +212,7 @@ def test_without_host_links_there_is_no_load() -> None:
 def test_slowdowns_of_a_class_by_hand() -> None:
     flows = [finished(1.0, size=10**6, slowdown=float(i)) for i in (1, 2, 6)]
     found = summarise(table("flows", flows), LINKS, PERIOD).overall.slowdowns
-    same(found[2], Slowdowns(100_000, 1_000_000, 3, 3.0, 2.0, 2.0 + 0.98 * 4.0, 6.0))
+    same(found[2], Slowdowns(100_000, 1_000_000, 3, 3.0, 2.0, None, 6.0))
     same([*found[:2], *found[3:]], [*no_slowdowns()[:2], *no_slowdowns()[3:]])
 
 
@@ -223,15 +224,22 @@ def test_every_field_of_jobs_by_hand() -> None:
         {**same_label, "kind": "tree", "jct_s": 9.0},
         {**same_label, "kind": "ring", "jct_s": 3.0, "not_started": 2},
         {**same_label, "kind": "ring", "jct_s": 7.0, "measured": False, "not_started": 4},
-        {"label": "other", "kind": "ring", "measured": True},
+        {"label": "other", "kind": "ring", "measured": True, "start_s": 2.0},
     ]
-    found = summarise(table("flows", []), LINKS, PERIOD, jobs=table("jobs", rows)).jobs
+    jobs = table("jobs", rows)
+    found = summarise(table("flows", []), LINKS, PERIOD, jobs=jobs, end_s=13.0).jobs
+    (until,) = summarise(table("flows", []), LINKS, PERIOD, jobs=jobs).jobs[2:]
+    assert until.jct.max_s == PERIOD[1] - 2.0
+    bounds = ("mean_s", "max_s")
     same(
         found,
         [
-            JobStats("train", "ring", 1, 2, 7, FctStats(2, 2.0, 2**0.5, 2.0, 2.8, 2.98, 3.0)),
-            JobStats("train", "tree", 0, 1, 0, FctStats(1, 9.0, None, 9.0, 9.0, 9.0, 9.0)),
-            JobStats("other", "ring", 0, 1, 0, NOTHING),
+            JobStats("train", "ring", 1, 2, 7, FctStats(2, 2.0, 2**0.5, 2.0, None, None, 3.0)),
+            JobStats("train", "tree", 0, 1, 0, FctStats(1, 9.0, None, None, None, None, 9.0)),
+            JobStats(
+                *("other", "ring", 0, 1, 0),
+                FctStats(0, 11.0, None, None, None, None, 11.0, unfinished=1, at_least=bounds),
+            ),
         ],
     )
 

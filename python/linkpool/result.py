@@ -189,6 +189,7 @@ class Result:
                 workloads=self.workloads,
                 jobs=self.jobs if self.has("jobs") else None,
                 rtts=self.scan("rtt") if self.has("rtt") else None,
+                end_s=float(self.run["simulated_s"]),
             )
         except ResultError:
             raise
@@ -333,8 +334,8 @@ class Result:
         of = self.summary.overall
         shown = {
             "flows, of which finished": f"{of.flows}, {of.finished}",
-            "FCT: mean": show_seconds(of.fct.mean_s),
-            "FCT: 99th percentile": show_seconds(of.fct.p99_s),
+            "FCT: mean": of.fct.shown("mean_s", show_seconds),
+            "FCT: 99th percentile": of.fct.shown("p99_s", show_seconds),
             "goodput of a flow: mean": show_rate(of.goodput_mean_bps),
             "Jain's index of goodputs": show_number(of.jain),
             "timeouts": str(of.timeouts),

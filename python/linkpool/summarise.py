@@ -1,20 +1,23 @@
 """Compute the summary of a run from its tables.
 
 Tables of flows and of round-trip times may be long: they are scanned, and only the column that is
-described is in memory, with the number of its group and of its size class: 13 bytes a row at most,
-and 8 more while percentiles are found; polars adds its own buffers, in all about 0.1 KB a row.
+described is in memory, with the number of its group, that of its size class, and if it is
+unfinished: 14 bytes a row at most, and 16 more while percentiles are found; polars adds its own
+buffers, in all about 0.1 KB a row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from linkpool.censored import Censored, needed
 from linkpool.stats import describe, jain
 from linkpool.summary import (
+    PERCENTILES,
     Distribution,
     FctStats,
     Group,
@@ -25,6 +28,7 @@ from linkpool.summary import (
     Slowdowns,
     Summary,
 )
+from linkpool.unfinished import slowdown_so_far
 
 BUSIEST = 20
 """How many links a summary lists."""
@@ -67,10 +71,12 @@ def summarise(
     workloads: pl.DataFrame | None = None,
     jobs: pl.DataFrame | None = None,
     rtts: Frame | None = None,
+    end_s: float | None = None,
 ) -> Summary:
     """Compute the summary of a run from its tables; of those that are left out it says nothing.
 
-    `period` is the measured period, in seconds.
+    `period` is the measured period, in seconds, and `end_s` the end of the run; None: that of the
+    period. Jobs that had not finished count as old as they were then.
     """
     asked = list(Distribution.__dataclass_fields__)
     access = float(links.filter(pl.col("layer") == "host")["rate_bps"].sum())
@@ -83,7 +89,7 @@ def summarise(
         workloads=[]
         if workloads is None
         else [Distribution(**row) for row in workloads.select(asked).iter_rows(named=True)],
-        jobs=[] if jobs is None else _jobs(jobs),
+        jobs=[] if jobs is None else _jobs(jobs, period[1] if end_s is None else end_s),
         rtts=[] if rtts is None else _rtts(rtts.lazy(), flows.lazy()),
         layers=_layers(links),
         links=_busiest(links),
@@ -113,13 +119,30 @@ def _groups(flows: pl.LazyFrame, period: _Period) -> list[Group]:
     carried = each(
         of_own("measured_subflow_bytes", "subflow_goodput_bps"), lambda x: describe(x).mean
     )
-    fct = each(pl.when(finished).then("fct_s"), _fct)
-    fct_established = each(pl.when(finished).then("fct_established_s"), _fct)
+    age, established = pl.col("active_s"), pl.col("established_s")
+
+    def completed(value: str, so_far: pl.Expr) -> pl.Expr:
+        """Return a column of finished flows, and the least that it may be of unfinished ones."""
+        return pl.when(finished).then(value).when(~unlimited).then(so_far)
+
+    def of_times(value: pl.Expr) -> list[FctStats]:
+        table = _collected(measured, value=value, unfinished=~finished)
+        return numbered.describe(table, _fct)
+
+    fct = of_times(completed("fct_s", age))
+    # Without a SYN-ACK the time has not begun.
+    since = (pl.col("start_s") + age - established).fill_null(0.0)
+    fct_established = of_times(completed("fct_established_s", since))
     by_class = _collected(
-        measured, value=pl.when(finished).then("slowdown"), size_class=_size_class()
+        measured,
+        value=completed("slowdown", slowdown_so_far()),
+        unfinished=~finished,
+        size_class=_size_class(),
     )
     slowdowns = [
-        numbered.describe(by_class.filter(size_class=number), _slowdown(above, upto))
+        numbered.describe(
+            by_class.filter(size_class=number).drop("size_class"), _slowdown(above, upto)
+        )
         for number, (above, upto) in enumerate(zip((0, *SIZES), (*SIZES, None), strict=True))
     ]
     rows = [_together(counts), *counts.iter_rows(named=True)]
@@ -216,17 +239,23 @@ class _Numbered:
         """
         return self.describe(_collected(rows, value=value), describe_one)
 
-    def describe(self, table: pl.DataFrame, describe_one: Callable[[Values], T]) -> list[T]:
-        """Do the same for a table of values and numbers of groups."""
-        numbers, values = table["group"].to_numpy(), table["value"].to_numpy()
+    def describe(self, table: pl.DataFrame, describe_one: Callable[..., T]) -> list[T]:
+        """Do the same for a table of numbers of groups, and columns that are described together."""
+        numbers = table["group"].to_numpy()
+        columns = [column.to_numpy() for column in table.drop("group").iter_columns()]
         return [
-            describe_one(values),
-            *(describe_one(part) for part in self._parts(numbers, values)),
+            describe_one(*columns),
+            *(describe_one(*part) for part in self._parts(numbers, columns)),
         ]
 
-    def _parts(self, numbers: npt.NDArray[np.uint32], values: Values) -> Iterator[Values]:
+    def _parts(
+        self, numbers: npt.NDArray[np.uint32], columns: Sequence[npt.NDArray[Any]]
+    ) -> Iterator[Sequence[npt.NDArray[Any]]]:
         for number in self._numbers:
-            yield values if self._numbers.size == 1 else values[numbers == number]
+            if self._numbers.size == 1:
+                yield columns
+            else:
+                yield [column[numbers == number] for column in columns]
 
 
 def _collected(rows: pl.LazyFrame, **columns: pl.Expr) -> pl.DataFrame:
@@ -234,9 +263,33 @@ def _collected(rows: pl.LazyFrame, **columns: pl.Expr) -> pl.DataFrame:
     return rows.select("group", **columns).drop_nulls("value").collect(engine="streaming")
 
 
-def _fct(times: Values) -> FctStats:
-    s = describe(times)
-    return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
+def _fct(times: Values, unfinished: npt.NDArray[np.bool_]) -> FctStats:
+    names = ("mean_s", "p50_s", "p90_s", "p99_s", "max_s")
+    finished, values, at_least = _bounded(times, unfinished, names)
+    sd = float(times.std(ddof=1)) if times.size > 1 and finished == times.size else None
+    mean, p50, p90, p99, most = values
+    return FctStats(finished, mean, sd, p50, p90, p99, most, times.size - finished, at_least)
+
+
+def _bounded(
+    values: Values, unfinished: npt.NDArray[np.bool_], names: Sequence[str]
+) -> tuple[int, list[float | None], tuple[str, ...]]:
+    """Return how many have finished, the statistics of these names, and which are lower bounds."""
+    sample = Censored(values, unfinished)
+    found: list[float | None] = []
+    at_least = []
+    for name in names:
+        percent = PERCENTILES.get(name)
+        if sample.count < (1 if percent is None else needed(percent)):
+            found.append(None)
+            continue
+        if percent is not None:
+            value, bound = sample.percentile(float(percent))
+        else:
+            value, bound = sample.mean() if name.startswith("mean") else sample.max()
+        found.append(value)
+        at_least += [name] if bound else []
+    return sample.count - sample.unfinished, found, tuple(at_least)
 
 
 def _size_class() -> pl.Expr:
@@ -245,25 +298,28 @@ def _size_class() -> pl.Expr:
     return pl.sum_horizontal(is_above.cast(pl.Int8) for is_above in above) - 1
 
 
-def _slowdown(above: int, upto: int | None) -> Callable[[Values], Slowdowns]:
-    def of(values: Values) -> Slowdowns:
-        s = describe(values)
-        return Slowdowns(above, upto, s.count, s.mean, s.p50, s.p99, s.max)
+def _slowdown(above: int, upto: int | None) -> Callable[..., Slowdowns]:
+    def of(values: Values, unfinished: npt.NDArray[np.bool_]) -> Slowdowns:
+        names = ("mean", "p50", "p99", "max")
+        finished, (mean, p50, p99, most), at_least = _bounded(values, unfinished, names)
+        left = values.size - finished
+        return Slowdowns(above, upto, finished, mean, p50, p99, most, left, at_least)
 
     return of
 
 
-def _jobs(jobs: pl.DataFrame) -> list[JobStats]:
+def _jobs(jobs: pl.DataFrame, end_s: float) -> list[JobStats]:
     found: list[JobStats] = []
     for (label, kind), part in jobs.partition_by(
         "label", "kind", as_dict=True, maintain_order=True
     ).items():
         measured = part.filter("measured")
-        times = measured["jct_s"].drop_nulls().to_numpy()
+        so_far = pl.col("jct_s").fill_null(end_s - pl.col("start_s"))
+        under_way = pl.col("jct_s").is_null()
+        times = measured.select(so_far.alias("times"), under_way.alias("under_way")).drop_nulls()
         left_out, not_started = part.height - measured.height, int(part["not_started"].sum())
-        found.append(
-            JobStats(str(label), str(kind), left_out, measured.height, not_started, _fct(times))
-        )
+        jct = _fct(times["times"].to_numpy(), times["under_way"].to_numpy())
+        found.append(JobStats(str(label), str(kind), left_out, measured.height, not_started, jct))
     return found
 
 

@@ -4,17 +4,46 @@ It is about the flows that the `[measure]` of the scenario does not leave out. I
 `summarise.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
+from linkpool.censored import needed
 from linkpool.units import show_bytes
 
 
-@dataclass(frozen=True)
-class FctStats:
-    """Flow completion times, in seconds, of the finished flows only.
+class Bounds:
+    """Statistics of flows, some of which may be lower bounds, or missing for too few flows."""
 
-    `mean_s` to `max_s` are None without finished flows, `sd_s` (divisor n - 1) without two.
+    finished: int
+    unfinished: int
+    at_least: tuple[str, ...]
+
+    def shown(self, name: str, write: Callable[[float | None], str]) -> str:
+        """Write a statistic, marked as a lower bound if it is one, or say why there is none."""
+        value: float | None = getattr(self, name)
+        count = self.finished + self.unfinished
+        percent = PERCENTILES.get(name)
+        if value is None and count and percent is not None:
+            return f"needs {needed(percent)} flows"
+        return f"≥ {write(value)}" if name in self.at_least else write(value)
+
+
+PERCENTILES = {
+    f"p{percent}{unit}": Fraction(percent) for percent in (50, 90, 99) for unit in ("_s", "")
+}
+"""The fields that are percentiles, each with its number."""
+
+
+@dataclass(frozen=True)
+class FctStats(Bounds):
+    """Completion times of flows or jobs, in seconds.
+
+    Those that had not finished when the run ended count as old as they were: the fields that this
+    makes lower bounds are in `at_least`. `mean_s` to `max_s` are None without flows, `sd_s`
+    (divisor n - 1) without two, and where a flow is unfinished; a percentile is None of fewer flows
+    than it needs (`censored.needed`).
     """
 
     finished: int
@@ -24,6 +53,8 @@ class FctStats:
     p90_s: float | None
     p99_s: float | None
     max_s: float | None
+    unfinished: int = 0
+    at_least: tuple[str, ...] = ()
 
 
 def size_class(above_bytes: int, upto_bytes: int | None) -> str:
@@ -41,17 +72,21 @@ def size_class(above_bytes: int, upto_bytes: int | None) -> str:
 
 
 @dataclass(frozen=True)
-class Slowdowns:
-    """FCT slowdowns (`slowdown`) of the finished flows of one class of sizes.
+class Slowdowns(Bounds):
+    """FCT slowdowns (`slowdown`) of the flows of one class of sizes.
+
+    Unfinished flows count as slow as they were when the run ended, as in `FctStats`.
 
     Attributes:
         above_bytes: sizes of this class are larger.
         upto_bytes: sizes of this class are no larger; None: without limit.
-        finished: number of flows.
-        mean: their mean slowdown; None without flows, as are the percentiles.
-        p50: median.
+        finished: number of flows that finished.
+        mean: the mean slowdown; None without flows.
+        p50: median; None of fewer flows than it needs, as is the next.
         p99: 99th percentile.
-        max: largest.
+        max: largest; None without flows.
+        unfinished: number of flows that did not.
+        at_least: the fields that are lower bounds.
 
     """
 
@@ -62,6 +97,8 @@ class Slowdowns:
     p50: float | None
     p99: float | None
     max: float | None
+    unfinished: int = 0
+    at_least: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import { bytes, number, percent, rate, seconds } from "./format";
 import { NARROW, onTheme, series } from "./theme";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
+const BOUNDS: Record<string, string> = { "": "", ">=": "≥ ", "<=": "≤ " };
+const bound = (row: Measured): string => (row.at_least ? "≥ " : "");
 /** Means that differ by more than this have a logarithmic axis, if all are above 0. */
 const WIDE = 100;
 
@@ -43,17 +45,25 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
       marks: [
         wide ? null : Plot.ruleX([0]),
         Plot.link(rows.filter((row) => row.low !== null), { x1: low, x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
-        Plot.dot(rows, { x: "mean", y: "arm", fill: "arm", r: 6 }),
-        Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
+        Plot.dot(rows.filter((row) => !row.at_least), { x: "mean", y: "arm", fill: "arm", r: 6 }),
+        Plot.dot(rows.filter((row) => row.at_least), { x: "mean", y: "arm", stroke: "arm", strokeWidth: 2, symbol: "triangle", rotate: 90, r: 6 }),
+        Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => bound(row) + format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
       ],
     }));
   };
   const value = (row: Measured | undefined, as: (v: number | null) => string): HTMLElement => {
+    if (row && row.mean === null) return h("td", { class: "number" }, "-", h("small", {}, row.why ?? ""));
     const ratio = row?.ratio;
     const interval = row && row.low !== null ? `${as(row.low)} to ${as(row.high)}` : "";
-    return h("td", { class: "number" }, as(row?.mean ?? null),
+    const side = row && (row.higher ?? 0) >= (row.lower ?? 0) ? "higher" : "lower";
+    const seeds = row?.pairs && row.pairs > 1 && row[side] ? `${side} in ${row[side]} of ${row.pairs} seeds${row.differs ? " *" : ""}` : "";
+    const ends = row && row.ratio_low !== null && row.ratio !== 1 ? ` (${number(row.ratio_low)} to ${number(row.ratio_high)})` : "";
+    return h("td", { class: "number" }, row ? bound(row) + as(row.mean) : as(null),
       interval ? h("small", {}, interval) : null,
-      ratio != null && ratio !== 1 ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${number(ratio)}`) : null);
+      row?.at_least ? h("small", {}, `${row.unfinished} of ${row.count} unfinished`) : null,
+      ratio != null && ratio !== 1 ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${BOUNDS[row!.ratio_bound ?? ""]}${number(ratio)}${ends}`) : null,
+      row?.why && row.mean ? h("small", {}, row.why) : null,
+      seeds ? h("small", {}, seeds) : null);
   };
   const body = measures.map((measure) => {
     const row: HTMLElement = h("tr", {
@@ -69,6 +79,6 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map((arm, i) => h("th", { class: "number" }, h("i", { style: `background:var(--series-${i % 7})` }), arm)))),
       h("tbody", {}, ...body))),
-    h("div", {}, title, box, h("p", { class: "quiet" }, of.note)),
+    h("div", {}, title, box, h("p", { class: "quiet" }, [of.note, ...of.notes].join(" "))),
   );
 }

@@ -12,6 +12,8 @@ export interface Group {
   fct_mean_s: Maybe;
   fct_p50_s: Maybe;
   fct_p99_s: Maybe;
+  /** Which of these are lower bounds, as flows had not finished. */
+  at_least: string[];
   goodput_bps: Maybe;
   jain: Maybe;
   timeouts: number;
@@ -94,13 +96,28 @@ export interface Measured {
   ratio: Maybe;
   ratio_low: Maybe;
   ratio_high: Maybe;
+  /** The mean is a lower bound, as flows had not finished when the run ended. */
+  at_least: boolean;
+  /** ">=" or "<=": the ratio is a bound. */
+  ratio_bound: string | null;
+  /** Seeds of which both have a value; of which this one is above the other, or below. */
+  pairs: Maybe;
+  higher: Maybe;
+  lower: Maybe;
+  /** It stands among all comparisons. */
+  differs: boolean | null;
+  /** Values of a sample, in all seeds, and how many of them are lower bounds. */
+  count: Maybe;
+  unfinished: Maybe;
+  /** Why the value, the ratio or its interval is missing. */
+  why: string | null;
 }
 
 export interface Content {
   version: string;
   title: string;
   results: ResultData[];
-  study: { note: string; rows: Measured[] } | null;
+  study: { note: string; notes: string[]; rows: Measured[] } | null;
 }
 
 /** Reads what stands in the page: JSON, compressed by gzip, in base64. */

@@ -1,6 +1,6 @@
 // The part of the page that is about one result.
 
-import type { ResultData, Table } from "./data";
+import type { Group, ResultData, Table } from "./data";
 import { h, section } from "./dom";
 import { KINDS } from "./events";
 import { fabric } from "./fabric";
@@ -9,7 +9,7 @@ import { rows, scatter } from "./scatter";
 import { table } from "./table";
 import { Timeline } from "./timeline";
 
-const SLOW = ["flow", "src", "dst", "size_bytes", "fct_s", "slowdown", "timeouts", "retransmits"];
+const SLOW = ["flow", "src", "dst", "size_bytes", "fct_s", "slowdown", "finished", "timeouts", "retransmits"];
 
 export function result(of: ResultData): HTMLElement {
   const flows = rows(of.flows.columns);
@@ -43,7 +43,7 @@ export function result(of: ResultData): HTMLElement {
     document.getElementById("timeline")!.scrollIntoView({ behavior: "smooth", block: "start" });
   };
   const slowest = flows.filter((flow) => flow.slowdown !== null).sort((a, b) => b.slowdown - a.slowdown).slice(0, 200);
-  const slow: Table = { title: "Slowest flows", note: "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => flow[name])) };
+  const slow: Table = { title: "Slowest flows", note: flows.some((flow) => flow.at_least) ? "a flow that has not finished counts as slow as it was when the run ended" : "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => (name === "finished" ? !flow.at_least : flow[name]))) };
   const { overall, groups, drops, lost, marks } = of.overview;
   const first = slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
   requestAnimationFrame(() => (first ? choose(first.flow) : timeline.show(null, [0, of.end])));
@@ -59,14 +59,14 @@ export function result(of: ResultData): HTMLElement {
   return h("div", { class: "result" },
     h("div", { class: "cards" },
       card(count(overall.flows), "measured flows", overall.unfinished ? `${count(overall.unfinished)} did not finish` : "all with a size finished"),
-      card(seconds(overall.fct_p50_s), "median FCT", `99th percentile ${seconds(overall.fct_p99_s)}`),
+      card(fct(overall, "fct_p50_s"), "median FCT", overall.fct_p99_s === null ? "too few flows for a 99th percentile" : `99th percentile ${fct(overall, "fct_p99_s")}`),
       card(rate(overall.goodput_bps), "mean goodput of a flow", overall.jain === null ? "" : `Jain's index ${number(overall.jain)}`),
       card(count(overall.timeouts), "timeouts", `${count(overall.retransmits)} of ${count(overall.segments)} segments sent again`),
       card(count(drops), "packets dropped", `${lost ? `${count(lost)} lost on links, ` : ""}${count(marks)} marked`),
       card(seconds(Number(of.run.simulated_s)), "simulated", `in ${seconds(Number(of.run.wall_s))}, ${count(Number(of.run.packet_hops))} packet-hops`),
     ),
-    groups.length > 1 ? table({ title: "By transport", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g as any)[n])) }) : null,
-    section("Which flows were slow", "Each dot is a flow. Lines: median, and dotted the 99th percentile, of flows of about that size. Click a flow to open it.",
+    groups.length > 1 ? table({ title: "By transport", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g.at_least.includes(n) ? `≥ ${seconds((g as any)[n])}` : (g as any)[n]))) }) : null,
+    section("Which flows were slow", "Each dot is a flow, each triangle one that had not finished when the run ended and will be slower. Lines: median, and dotted the 99th percentile, of flows of about that size. Click a flow to open it.",
       h("div", { class: "two" }, scatter(of, pick), table(slow, (row) => pick(row[0] as number)))),
     window,
     section("The fabric", "", fabric(of.fabric)),
@@ -78,6 +78,11 @@ export function result(of: ResultData): HTMLElement {
 
 const GROUP = ["name", "flows", "finished", "unfinished", "fct_mean_s", "fct_p50_s", "fct_p99_s", "goodput_bps", "jain", "timeouts", "retransmits", "suppressions"];
 
+/** A completion time of a group, which unfinished flows make a lower bound. */
+function fct(of: Group, name: "fct_p50_s" | "fct_p99_s"): string {
+  return (of.at_least.includes(name) ? "≥ " : "") + seconds(of[name]);
+}
+
 function card(value: string, what: string, more: string): HTMLElement {
   return h("div", { class: "card" }, h("b", {}, value), h("span", {}, what), more ? h("small", {}, more) : null);
 }
@@ -85,8 +90,8 @@ function card(value: string, what: string, more: string): HTMLElement {
 function describe(flow: Record<string, any>): [string, string][] {
   const facts: [string, string][] = [
     ["size", flow.size_bytes === null ? "unlimited" : bytes(flow.size_bytes)],
-    ["FCT", seconds(flow.fct_s)],
-    ["slowdown", number(flow.slowdown)],
+    ["FCT", (flow.at_least ? "unfinished, ≥ " : "") + seconds(flow.fct_s)],
+    ["slowdown", (flow.at_least ? "≥ " : "") + number(flow.slowdown)],
     ["goodput", rate(flow.goodput_bps)],
     ["transport", flow.transport === flow.control ? flow.transport : `${flow.transport} (${flow.control})`],
     ["where", flow.locality],

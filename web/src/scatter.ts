@@ -15,7 +15,7 @@ export function rows(columns: Columns): Record<string, any>[] {
 export function scatter(of: ResultData, choose: (flow: number) => void): HTMLElement {
   const box = h("div", { class: "scatter" });
   const flows = rows(of.flows.columns).filter((flow) => flow.slowdown !== null && flow.size_bytes !== null);
-  if (!flows.length) return h("p", { class: "none" }, "No measured flow with a size has finished.");
+  if (!flows.length) return h("p", { class: "none" }, "No flow with a size was measured.");
   const names = [...new Set(flows.map((flow) => flow.transport as string))];
   const bands = of.flows.slowdowns ? rows(of.flows.slowdowns) : [];
   const sizes = new Set(flows.map((flow) => flow.size_bytes)).size;
@@ -30,16 +30,17 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
       y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(v), ticks: 5, grid: true },
       color: { domain: names, range: names.map((_, i) => series(i)), legend: names.length > 1 },
       marks: [
-        Plot.dot(flows, {
+        Plot.dot(flows.filter((flow) => !flow.at_least), {
           x: "size_bytes", y: "slowdown", fill: "transport", r: flows.length > 1000 ? 2 : 3.5,
           fillOpacity: flows.length > 1000 ? 0.45 : 0.7,
         }),
+        Plot.dot(flows.filter((flow) => flow.at_least), { x: "size_bytes", y: "slowdown", stroke: "transport", symbol: "triangle", r: 4 }),
         sizes > 1 ? Plot.line(bands, { x: "size_median_bytes", y: "p50", z: "series", stroke: "series", strokeWidth: 2 }) : null,
         sizes > 1 ? Plot.line(bands, { x: "size_median_bytes", y: "p99", z: "series", stroke: "series", strokeWidth: 1.5, strokeDasharray: "2,3" }) : null,
         Plot.dot(flows, Plot.pointer({ x: "size_bytes", y: "slowdown", r: 7, stroke: "currentColor", strokeWidth: 2 })),
         Plot.tip(flows, Plot.pointer({
           x: "size_bytes", y: "slowdown",
-          title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${bytes(f.size_bytes)} in ${seconds(f.fct_s)}, slowdown ${f.slowdown.toPrecision(3)}\n` +
+          title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${bytes(f.size_bytes)} ${f.at_least ? "not finished after" : "in"} ${seconds(f.fct_s)}, slowdown ${f.at_least ? "≥ " : ""}${f.slowdown.toPrecision(3)}\n` +
             `${f.timeouts} timeouts, ${f.retransmits} retransmitted of ${f.segments}`,
           fill: "var(--card)", stroke: "var(--line)",
         })),

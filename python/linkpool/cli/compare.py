@@ -1,6 +1,7 @@
 """`linkpool compare`: several results side by side."""
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,8 +12,12 @@ from linkpool.cli.show import period, require_result
 from linkpool.figures.source import short_names
 from linkpool.study.comparison import COMPARED, Comparison
 from linkpool.study.measures import wanted
+from linkpool.study.remarks import counts_of, remarks
 
 Format: TypeAlias = Literal["table", "csv", "json", "latex"]
+WIDTH = 80
+"""Columns of tables, and of what is said of them."""
+
 FORMATS: TypeAlias = Annotated[
     Format, typer.Option("--format", help="How it is written.", metavar="table|csv|json|latex")
 ]
@@ -41,7 +46,14 @@ def compare(
         print()
     chosen = COMPARED if measures is None else measures_of(measures)
     pairs = list(zip(names, results, strict=True))
-    write(Comparison.of_results(pairs, chosen), form)
+    comparison = Comparison.of_results(pairs, chosen)
+    write(comparison, form)
+    if form == "table":
+        print_notes(
+            f"× is the ratio to {names[0]}",
+            *comparison.notes(),
+            *remarks((name, counts_of(result)) for name, result in pairs),
+        )
 
 
 def measures_of(text: str) -> list[str]:
@@ -53,6 +65,12 @@ def measures_of(text: str) -> list[str]:
     except ValueError as error:
         fail(f"--measures: {error}")
     return names
+
+
+def print_notes(*notes: str) -> None:
+    """Print what a reader of a table must know, below it."""
+    for note in notes:
+        print(textwrap.fill(f"{note}.", WIDTH, subsequent_indent="  "))
 
 
 def write(comparison: Comparison, form: Format) -> None:

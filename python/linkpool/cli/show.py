@@ -15,6 +15,7 @@ from linkpool.summary import FctStats, Group, Slowdowns, Summary, size_class
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
+JCT = ("mean_s", "p50_s", "p90_s", "p99_s", "max_s")
 NAME_WIDTH = 38
 GROUP_WIDTH = 16
 GROUP_NAMES = "transport\nalgorithm\nlabel"
@@ -48,12 +49,18 @@ FCT_KINDS: list[tuple[str, Callable[[Group], FctStats]]] = [
 ]
 
 FCT_ROWS: list[tuple[str, Callable[[FctStats], str]]] = [
-    ("mean of finished flows", lambda f: show_seconds(f.mean_s)),
+    ("mean", lambda f: f.shown("mean_s", show_seconds)),
     ("standard deviation", lambda f: show_seconds(f.sd_s)),
-    ("median", lambda f: show_seconds(f.p50_s)),
-    ("90th percentile", lambda f: show_seconds(f.p90_s)),
-    ("99th percentile", lambda f: show_seconds(f.p99_s)),
-    ("largest", lambda f: show_seconds(f.max_s)),
+    ("median", lambda f: f.shown("p50_s", show_seconds)),
+    ("90th percentile", lambda f: f.shown("p90_s", show_seconds)),
+    ("99th percentile", lambda f: f.shown("p99_s", show_seconds)),
+    ("largest", lambda f: f.shown("max_s", show_seconds)),
+]
+
+SLOWDOWN_ROWS: list[tuple[str, Callable[[Slowdowns], str]]] = [
+    ("flows", lambda s: str(_count(s))),
+    ("median", lambda s: s.shown("p50", show_number)),
+    ("99th percentile", lambda s: s.shown("p99", show_number)),
 ]
 
 
@@ -101,6 +108,10 @@ def _print_groups(groups: list[Group], console: Console) -> None:
     at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
     for i in range(0, len(groups), at_once):
         console.print(_groups(groups[i : i + at_once]))
+    if any(g.unfinished for g in groups):
+        console.print(
+            "unfinished flows count as old as they were when the run ended; ≥: at least so much"
+        )
 
 
 def _groups(groups: list[Group]) -> Table:
@@ -119,16 +130,17 @@ def _groups(groups: list[Group]) -> Table:
             for name, value in FCT_ROWS:
                 table.add_row(f"  {name}", *(value(of_group(g)) for g in groups))
         table.add_section()
-        table.add_row("slowdown (FCT / ideal): median, 99th percentile")
+        table.add_row("slowdown (FCT / ideal)")
         for i, size in enumerate(groups[0].slowdowns):
-            if any(g.slowdowns[i].finished for g in groups):
-                cells = (_slowdown(g.slowdowns[i]) for g in groups)
-                table.add_row(f"  {size_class(size.above_bytes, size.upto_bytes)}", *cells)
+            if any(_count(g.slowdowns[i]) for g in groups):
+                table.add_row(f"  {size_class(size.above_bytes, size.upto_bytes)}")
+                for name, of_class in SLOWDOWN_ROWS:
+                    table.add_row(f"    {name}", *(of_class(g.slowdowns[i]) for g in groups))
     return table
 
 
-def _slowdown(of: Slowdowns) -> str:
-    return f"{show_number(of.p50)}, {show_number(of.p99)}" if of.finished else "-"
+def _count(of: Slowdowns) -> int:
+    return of.finished + of.unfinished
 
 
 def _workloads(summary: Summary) -> Table:
@@ -167,10 +179,10 @@ def _jobs(summary: Summary) -> Table:
     for heading in (*counted, *headings, "flows not started") if cut else (*counted, *headings):
         table.add_column(heading, justify="right")
     for of in summary.jobs:
-        times = (of.jct.mean_s, of.jct.p50_s, of.jct.p90_s, of.jct.p99_s, of.jct.max_s)
+        times = (of.jct.shown(name, show_seconds) for name in JCT)
         counts = map(str, (of.left_out, of.jobs, of.jct.finished))
         not_started = (str(of.not_started),) if cut else ()
-        table.add_row(of.label, of.kind, *counts, *map(show_seconds, times), *not_started)
+        table.add_row(of.label, of.kind, *counts, *times, *not_started)
     return table
 
 

@@ -1,14 +1,14 @@
 """`linkpool study`: run, look after and read the studies of a user."""
 
-import textwrap
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from linkpool.cli.cluster import On, connected
-from linkpool.cli.compare import FORMATS, Format, measures_of, write
+from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
 from linkpool.cli.console import cannot_read, fail, stderr
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
@@ -16,6 +16,7 @@ from linkpool.result import NotRecordedError
 from linkpool.study.cache import Make
 from linkpool.study.comparison import Comparison
 from linkpool.study.expect import expected_seconds
+from linkpool.study.measures import MEASURES
 from linkpool.study.model import Study, name_of
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
@@ -32,8 +33,6 @@ app = typer.Typer(
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
 RESULTS = Path("results")
-WIDTH = 80
-"""Columns of tables, and of what is said of them."""
 
 
 def run(
@@ -116,9 +115,10 @@ def _print(result: StudyResult, form: Format, names: str | None) -> None:
         table = over_seeds(data, study.keys, study.reference)
     if form == "table" and study.title:
         print(f"\n{study.title}")
-    write(Comparison(table, tuple(study.keys), study.reference), form)
+    comparison = Comparison(table, tuple(study.keys), study.reference)
+    write(comparison, form)
     if form == "table":
-        print(_legend(study))
+        print_notes(*_legend(study, table), *comparison.notes(), *result.remarks())
 
 
 def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
@@ -133,22 +133,35 @@ def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
         fail("--pooled is of percentiles, as in --measures slowdown.p99,fct.p50")
     if form == "table" and study.title:
         print(f"\n{study.title}")
-    write(Comparison.of_pooled(table, tuple(study.keys), study.reference), form)
+    comparison = Comparison.of_pooled(table, tuple(study.keys), study.reference)
+    write(comparison, form)
     if form == "table":
-        print("percentiles of all seeds together, ± their 95% bootstrap intervals.")
+        said = "percentiles of all seeds together (their 95% bootstrap intervals)"
+        print_notes(said, *comparison.notes(), *result.remarks())
 
 
-def _legend(study: Study) -> str:
+def _legend(study: Study, table: pl.DataFrame) -> list[str]:
+    """Say what the numbers of the table are."""
     count = len(study.seed_list)
+    to = f"× is the ratio to {name_of(study.reference)}" if study.reference else ""
+    if len(study.reference) < len(study.keys):
+        to += " at the same settings" if to else ""
     if count == 1:
-        said = "one seed: there is no interval"
-    else:
-        said = f"mean over {count} seeds, ± its 95% interval (Student's t)"
-    if study.reference:
-        said += f"; × is the ratio to {name_of(study.reference)}"
-        said += " at the same settings" if len(study.reference) < len(study.keys) else ""
-        said += ", paired by seed, with its 95% interval (Fieller)" if count > 1 else ""
-    return textwrap.fill(f"{said}.", WIDTH)
+        return [f"one seed: there is no interval{'; ' if to else ''}{to}"]
+    of_table = table["measure"].unique(maintain_order=True)
+    by_ratio = [name for name in of_table if MEASURES[name].by_ratio]
+    others = len(by_ratio) < len(of_table)
+    said = []
+    if by_ratio:
+        one = f"{' and '.join(by_ratio)}: geometric mean" if others else "geometric mean"
+        said.append(f"{one} over {count} seeds (its 95% interval: Student's t of logarithms)")
+    if others:
+        one = "others: mean" if by_ratio else "mean"
+        said.append(f"{one} over {count} seeds ± its 95% interval (Student's t)")
+    if to:
+        kinds = (["t of logarithms"] if by_ratio else []) + (["Fieller"] if others else [])
+        said.append(f"{to}, paired by seed (its 95% interval: {' or '.join(kinds)})")
+    return said
 
 
 def _before(plan: Plan, jobs: int) -> list[str]:

@@ -48,6 +48,12 @@ _RC: Any = {
 }
 
 
+USUAL_ROWS = 3
+"""Lines of a legend for which a figure has room; it grows by `LINE` with each further one."""
+LINE = 0.16
+"""The height of a line of a legend, inches."""
+
+
 class Look(NamedTuple):
     """How a series is drawn."""
 
@@ -106,8 +112,42 @@ def legend(figure: Figure, axes: Iterable[Axes], extra: Sequence[Line2D] = ()) -
     widest = max(len(label) for label in handles)
     characters = figure.get_figwidth() * 17
     room = max(1, min(len(handles), int(characters // (widest + 6))))
-    columns = -(-len(handles) // -(-len(handles) // room))
+    rows = -(-len(handles) // room)
+    columns = -(-len(handles) // rows)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + LINE * max(rows - USUAL_ROWS, 0))
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
+
+
+MOST_NOTES = 2
+"""More notes in a legend leave a small figure no room."""
+
+
+def unfinished(counts: pl.DataFrame) -> list[Line2D]:
+    """Return lines for the legend that say how many flows had not finished.
+
+    Args:
+        counts: columns `series`, `unfinished` and `flows`, of which these are; a row per series.
+
+    """
+    met = counts.filter(pl.col("unfinished") > 0).select("series", "unfinished", "flows").rows()
+    if len(met) > MOST_NOTES:
+        said = [f"{counts['unfinished'].sum()} of {counts['flows'].sum()} flows unfinished"]
+    elif counts.height > 1:
+        said = [f"{series}: {some} of {flows} unfinished" for series, some, flows in met]
+    else:
+        said = [f"{some} of {flows} unfinished" for _, some, flows in met]
+    return [Line2D([], [], linestyle="none", label=line) for line in said]
+
+
+AT_LEAST = "at least (unfinished)"
+
+
+def at_least(axes: Axes, x: Any, y: Any, colour: str) -> Line2D:
+    """Mark values that are lower bounds; return a line for the legend that explains the mark."""
+    style: Any = {"linestyle": "none", "marker": "^", "markersize": 5, "markerfacecolor": "white"}
+    axes.plot(x, y, color=colour, zorder=3, **style)
+    return Line2D([], [], color="#777777", label=AT_LEAST, **style)
 
 
 def log(axes: Axes, axis: str, unit: str = "") -> None:

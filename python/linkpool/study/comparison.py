@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 
 from linkpool.result import Result
-from linkpool.study.measures import ALL, measure
+from linkpool.study.measures import ALL, MEASURES, measure
 from linkpool.study.model import ARM, CALLED, SEED, name_of
-from linkpool.study.statistics import WHAT, over_seeds
+from linkpool.study.statistics import OVER_SEEDS, POOLED, WHAT, over_seeds
 from linkpool.units import show_number, show_rate, show_seconds
 
 COMPARED = (
@@ -75,8 +75,40 @@ class Comparison:
         cls, table: pl.DataFrame, keys: tuple[str, ...], reference: Mapping[str, Any]
     ) -> "Comparison":
         """Compare percentiles of pooled samples, as in `StudyResult.pooled`; without ratios."""
-        without = dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.lit(None, pl.Float64()))
-        return cls(table.rename({"value": "mean"}).with_columns(**without), keys, reference)
+        without = {
+            name: pl.lit(None, type_) for name, type_ in OVER_SEEDS.items() if name not in POOLED
+        }
+        without |= {"mean": pl.col("value"), "seeds": pl.lit(1, pl.UInt32())}
+        without |= dict.fromkeys(("count_least", "count_most"), pl.col("count"))
+        return cls(table.with_columns(**without), keys, reference)
+
+    def notes(self) -> list[str]:
+        """Say what marks of the cells mean, as far as the comparison has them."""
+        said = []
+        if self.table["at_least"].any():
+            said.append(
+                "≥: at least so much, as flows were unfinished when the run ended; each counts as "
+                "as old as it was then"
+            )
+        verdicts = self.table["differs"].drop_nulls()
+        if verdicts.any():
+            said.append(
+                "*: differs from the baseline, at 95% confidence for all "
+                f"{verdicts.len()} comparisons together (Holm)"
+            )
+        elif verdicts.len():
+            said.append(
+                f"no difference stands at 95% confidence for all {verdicts.len()} comparisons "
+                "together (Holm)"
+            )
+        if self.table["count"].is_not_null().any():
+            runs = "all seeds together" if self._is_pooled else "one run"
+            said.append(f"n: how many values of {runs} it is of")
+        return said
+
+    @property
+    def _is_pooled(self) -> bool:
+        return "value" in self.table.columns
 
     def text(self, width: int = 80) -> str:
         """Return the comparison as a text of at most so many columns; more arms go below."""
@@ -119,7 +151,7 @@ class Comparison:
                 texts = []
                 for name in grid.columns:
                     shown = [_escape(line) for line in grid.cell(name, cells)]
-                    texts.append(" ".join(shown).replace("±", r"$\pm$").replace("×", r"$\times$"))
+                    texts.append(" ".join(shown).translate(_IN_LATEX))
                 lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -139,12 +171,15 @@ class Comparison:
             group.setdefault(tuple(row[of] for of in WHAT), {})[name] = row
         groups = [
             _Group(
-                name, [(dict(zip(WHAT, what, strict=True)), cells) for what, cells in of.items()]
+                name,
+                [
+                    ({**dict(zip(WHAT, what, strict=True)), "n": _count(cells)}, cells)
+                    for what, cells in of.items()
+                ],
             )
             for name, of in found.items()
         ]
-        seeds = self.table["seeds"].max() if "seeds" in self.table.columns else 0
-        return _Grid(list(columns), groups, int(str(seeds or 0)))
+        return _Grid(list(columns), groups, int(str(self.table["seeds"].max() or 0)))
 
     def _named(self) -> set[str]:
         """Return the keys whose values go with the scenario's `name`, which then says enough."""
@@ -199,22 +234,74 @@ class _Grid:
         if row is None:
             return ["-"]
         lines = _cell(row, name == self.first)
-        lacking = self.seeds - row.get("seeds", self.seeds)
+        lacking = self.seeds - row["seeds"] if row["mean"] is not None else 0
         return [*lines, f"without {lacking} of {self.seeds} seeds"] if lacking else lines
 
 
 def _cell(row: dict[str, Any], is_first: bool) -> list[str]:
-    """Return the lines of a cell: the mean with its interval, and the ratio with its own."""
-    lines = [_show(row["mean"], row["unit"])]
-    if row["low"] is not None and row["mean"]:
-        lines[0] += f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
-    if row["ratio"] is not None and not (is_first and row["ratio"] == 1.0):
-        ratio = f"×{show_number(row['ratio'])}"
-        if row["ratio_low"] is None:
-            return [f"{lines[0]} {ratio}"] if row["low"] is None else [*lines, ratio]
-        ends = f"{_rough(row['ratio_low'])} to {_rough(row['ratio_high'])}"
-        lines.append(f"{ratio} ({ends})")
-    return lines
+    """Return the lines of a cell: the mean, the ratio, in how many seeds they differ, and why not.
+
+    The mean and the ratio have their intervals beside them.
+    """
+    if row["mean"] is None:
+        return textwrap.wrap(row["why"], NAME)
+    value = _show(row["mean"], row["unit"])
+    lines = [f"≥ {value}" if row["at_least"] else f"{value}{_interval(row)}"]
+    if row["at_least"]:
+        lines.append(f"{row['unfinished']} of {row['count']} unfinished")
+    if is_first:
+        return lines
+    if row["ratio"] is not None:
+        ratio = f"×{BOUNDS[row['ratio_bound']]}{show_number(row['ratio'])}"
+        ends = row["ratio_low"] is not None
+        if not ends and row["low"] is None and not row["at_least"]:
+            lines[0] += f" {ratio}"
+        else:
+            lines.append(f"{ratio}{_ends(row['ratio_low'], row['ratio_high'])}" if ends else ratio)
+    if row["why"] is not None and row["mean"]:
+        lines += textwrap.wrap(row["why"], NAME)
+    return lines + _verdict(row)
+
+
+BOUNDS = {None: "", ">=": "≥ ", "<=": "≤ "}
+
+
+def _interval(row: dict[str, Any]) -> str:
+    """Write the interval of a mean: by its ends where these are not as far from it."""
+    if row["low"] is None or row["high"] is None or not row["mean"]:
+        return ""
+    measure = MEASURES.get(row["measure"])
+    if "value" not in row and not (measure is not None and measure.by_ratio):
+        return f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
+    low, high = (_show(float(f"{row[end]:.2g}"), row["unit"]) for end in ("low", "high"))
+    _, blank, unit = _show(row["mean"], row["unit"]).partition(" ")
+    if all(end.endswith(f"{blank}{unit}") for end in (low, high)):
+        low, high = (end.removesuffix(f"{blank}{unit}") for end in (low, high))
+    return f" ({low} to {high})"
+
+
+def _ends(low: float, high: float) -> str:
+    return f" ({_rough(low)} to {_rough(high)})"
+
+
+def _verdict(row: dict[str, Any]) -> list[str]:
+    """Say in how many seeds a value is on the same side of the baseline's."""
+    if row["pairs"] is None or row["pairs"] < 2:
+        return []
+    side = "higher" if row["higher"] >= row["lower"] else "lower"
+    if row[side] == 0:
+        return []
+    mark = " *" if row["differs"] else ""
+    return [f"{side} in {row[side]} of {row['pairs']} seeds{mark}"]
+
+
+def _count(cells: Mapping[str, dict[str, Any]]) -> str:
+    """Return how many values a row is of in a run, of all its cells; "" if it is of no sample."""
+    least = [row["count_least"] for row in cells.values() if row["count_least"] is not None]
+    most = [row["count_most"] for row in cells.values() if row["count_most"] is not None]
+    if not least:
+        return ""
+    return f", n {min(least)}" + (f"-{max(most)}" if min(least) < max(most) else "")
 
 
 def _show(value: float, unit: str) -> str:
@@ -234,7 +321,7 @@ def _rough(value: float) -> str:
 
 def _name(what: dict[str, Any]) -> str:
     part = "" if what["part"] == ALL else f", {what['part']}"
-    return f"{what['measure']} {what['statistic']}{part}"
+    return f"{what['measure']} {what['statistic']}{part}{what['n']}"
 
 
 def _labels(rows: Sequence[dict[str, Any]]) -> list[tuple[str, bool]]:
@@ -253,10 +340,10 @@ def _labels(rows: Sequence[dict[str, Any]]) -> list[tuple[str, bool]]:
             continue
         if before is None or _head(before) != _head(what):
             if what["part"] == ALL:
-                labels.append((heading, False))
+                labels.append((f"{heading}{what['n']}", False))
                 continue
             labels.append((heading, True))
-        labels.append((f"  {what['part']}", False))
+        labels.append((f"  {what['part']}{what['n']}", False))
     return labels
 
 
@@ -304,6 +391,9 @@ def _line(
         " " * GAP + text.rjust(_width(column)) for text, column in zip(texts, group, strict=True)
     )
     return label.ljust(first) + "".join(cells)
+
+
+_IN_LATEX = str.maketrans({"±": r"$\pm$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$"})
 
 
 def _escape(text: str) -> str:

@@ -3,9 +3,13 @@
 A measure is one declaration. A sample gives a value per flow, job, port or sample in time, and
 `mean`, `max` and percentiles such as `p99` are taken of these:
 
-    @sampled("fct", "s", "completion time of finished flows, with the handshake")
-    def _fct(result: Result) -> pl.LazyFrame:
-        return by_size(finished(result), pl.col("fct_s"))
+    @sampled("goodput", "bit/s", "what the application of a flow received, over its active time")
+    def _goodput(result: Result) -> pl.LazyFrame:
+        flows = result.scan("flows").filter("measured")
+        return flows.select(pl.lit(ALL).alias("part"), pl.col("goodput_bps").alias("value"))
+
+A third column, `unfinished`, tells which values are only lower bounds: of a flow that the end of
+the run cut off, the time that it had taken by then (`linkpool.censored`).
 
 A number that is counted or computed once per run is given by part and statistic:
 
@@ -21,13 +25,17 @@ about the links as `links.parquet` has them.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
 import polars as pl
 
+from linkpool.censored import Bounded, Censored, needed
 from linkpool.result import Result
 from linkpool.summarise import SIZES
 from linkpool.summary import size_class
+from linkpool.unfinished import slowdown_so_far
 
 ALL = "all"
 """The part of a measure that is about the whole run."""
@@ -41,6 +49,9 @@ SCHEMA = {
     "statistic": pl.String,
     "unit": pl.String,
     "value": pl.Float64,
+    "count": pl.UInt32,
+    "unfinished": pl.UInt32,
+    "at_least": pl.Boolean,
 }
 """The columns of the measured values of one run; `docs/study.md` explains them."""
 
@@ -59,6 +70,8 @@ class Measure:
         statistics: of a sample, those that are taken if none is named; otherwise all that it has.
         sample: returns the sample of a run, in columns `part` and `value`; None: it has none.
         rows: returns the values of a run; None: they are statistics of the sample.
+        by_ratio: values are above 0 and heavy-tailed, so runs are compared by ratios: means over
+            seeds are geometric, and intervals are those of logarithms.
         needs: tables of the scenario of which one must be there, or there is nothing to measure;
             empty: none.
 
@@ -70,6 +83,7 @@ class Measure:
     statistics: tuple[str, ...]
     sample: Callable[[Result], pl.LazyFrame] | None = None
     rows: Callable[[Result], Iterator[Row]] | None = None
+    by_ratio: bool = False
     needs: tuple[str, ...] = ()
 
     def has(self, statistic: str) -> bool:
@@ -84,12 +98,14 @@ MEASURES: dict[str, Measure] = {}
 
 
 def sampled(
-    name: str, unit: str, meaning: str, needs: tuple[str, ...] = ()
+    name: str, unit: str, meaning: str, needs: tuple[str, ...] = (), by_ratio: bool = False
 ) -> Callable[[Callable[[Result], pl.LazyFrame]], Callable[[Result], pl.LazyFrame]]:
     """Declare a measure that has a value per flow, job, port or sample in time."""
 
     def declare(sample: Callable[[Result], pl.LazyFrame]) -> Callable[[Result], pl.LazyFrame]:
-        MEASURES[name] = Measure(name, unit, meaning, _OF_SAMPLES, sample=sample, needs=needs)
+        MEASURES[name] = Measure(
+            name, unit, meaning, _OF_SAMPLES, sample=sample, by_ratio=by_ratio, needs=needs
+        )
         return sample
 
     return declare
@@ -155,71 +171,93 @@ def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
         result: the run.
         names: measures, or statistics and parts of them, in the order of the rows.
 
-    A part of which there is nothing, such as flows of more than 10 MB, has no row.
+    A part of which there is nothing, such as flows of more than 10 MB, has no row. A percentile of
+    fewer values than it needs (`linkpool.censored.needed`) has a row without a value.
+
+    Columns: `value`; of a sample also `count`, how many values it has, and `unfinished`, how many
+    of them are lower bounds (null: they cannot be); `at_least`: `value` is a lower bound too.
 
     """
     return pl.concat([_measure(result, wanted(name)) for name in names])
 
 
 def _measure(result: Result, of: Wanted) -> pl.DataFrame:
+    what, unit = of.measure.name, of.measure.unit
+    rows: list[tuple[object, ...]] = []
     if of.measure.sample is not None:
-        rows = _statistics(of.measure.sample(result), of.statistics)
+        for part, values, can_be_cut_off in samples(of.measure.sample(result), of.part):
+            cut_off = values.unfinished if can_be_cut_off else None
+            for name in of.statistics:
+                value, at_least = statistic_of(values, name) or (None, False)
+                rows.append((what, part, name, unit, value, values.count, cut_off, at_least))
     elif of.measure.rows is not None:
-        rows = [row for row in of.measure.rows(result) if row[1] in of.statistics]
-    name, unit = of.measure.name, of.measure.unit
-    table = [
-        (name, part, statistic, unit, value)
-        for part, statistic, value in rows
-        if value is not None and of.part in (None, part)
-    ]
-    return pl.DataFrame(table, SCHEMA, orient="row")
+        rows = [
+            (what, part, name, unit, value, None, None, False)
+            for part, name, value in of.measure.rows(result)
+            if name in of.statistics and value is not None and of.part in (None, part)
+        ]
+    return pl.DataFrame(rows, SCHEMA, orient="row")
 
 
-def _statistics(sample: pl.LazyFrame, statistics: Sequence[str]) -> list[Row]:
-    value = pl.col("value")
-    found = (
-        sample.drop_nulls("value")
-        .group_by("part", maintain_order=True)
-        .agg(statistic_of(value, name).alias(name) for name in statistics)
-        .collect()
-    )
-    return [
-        (row["part"], name, row[name]) for row in found.iter_rows(named=True) for name in statistics
-    ]
+def samples(
+    sample: pl.LazyFrame, wanted_part: str | None = None
+) -> Iterator[tuple[str, Censored, bool]]:
+    """Give name and values of each part of a sample, or of one; and if values may be bounds."""
+    table = sample.drop_nulls("value").collect()
+    can_be_cut_off = "unfinished" in table.columns
+    for (part,), of in table.partition_by("part", as_dict=True, maintain_order=True).items():
+        if wanted_part in (None, part):
+            cut_off = of["unfinished"].to_numpy() if can_be_cut_off else np.zeros(of.height, bool)
+            values = of["value"].cast(pl.Float64).to_numpy()
+            yield str(part), Censored(values, cut_off), can_be_cut_off
 
 
-def statistic_of(value: pl.Expr, name: str) -> pl.Expr:
-    """Return a statistic of a sample; percentiles interpolate linearly, as in `stats.describe`."""
+def statistic_of(sample: Censored, name: str) -> Bounded | None:
+    """Return a statistic of a sample; None: a percentile, which has too few values.
+
+    Percentiles interpolate linearly, as in `stats.describe`.
+    """
     if name == "mean":
-        return value.mean()
+        return sample.mean()
     if name == "max":
-        return value.max().cast(pl.Float64)
-    return value.quantile(percentile(name) / 100, "linear")
+        return sample.max()
+    percent = percentile(name)
+    return sample.percentile(float(percent)) if sample.count >= needed(percent) else None
 
 
-def percentile(name: str) -> float:
+def percentile(name: str) -> Fraction:
     """Return the number of a percentile: 99.9 of `p99.9`."""
     match = _PERCENTILE.fullmatch(name)
     if match is None:
         raise ValueError(f"{name!r} is not a percentile, as in p99.9")
-    return float(match[1])
+    return Fraction(match[1])
 
 
-def finished(result: Result) -> pl.LazyFrame:
-    """Return the measured flows that have a size and have finished."""
-    whole = pl.col("size_bytes").is_not_null() & pl.col("end_s").is_not_null()
-    return result.scan("flows").filter("measured", whole)
+def by_size(flows: pl.LazyFrame, value: pl.Expr, age: pl.Expr) -> pl.LazyFrame:
+    """Return a sample with a value per flow: of all flows, and then of each class of sizes.
 
+    Args:
+        flows: measured flows; those without a size have no value.
+        value: of a flow that has finished.
+        age: the least that the value of a flow may be that had not finished when the run ended.
 
-def by_size(flows: pl.LazyFrame, value: pl.Expr) -> pl.LazyFrame:
-    """Return a sample with a value per flow: of all flows, and then of each class of sizes."""
-    size = pl.col("size_bytes")
-    each = flows.select(value.cast(pl.Float64).alias("value"), "size_bytes")
+    """
+    size, done = pl.col("size_bytes"), pl.col("end_s").is_not_null()
+    each = flows.filter(size.is_not_null()).select(
+        pl.when(done).then(value).otherwise(age).cast(pl.Float64).alias("value"),
+        (~done).alias("unfinished"),
+        "size_bytes",
+    )
     parts = [each.with_columns(part=pl.lit(ALL))]
     for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
         inside = (size > above) if upto is None else (size > above) & (size <= upto)
         parts.append(each.filter(inside).with_columns(part=pl.lit(size_class(above, upto))))
-    return pl.concat(parts).select("part", "value")
+    return pl.concat(parts).select("part", "value", "unfinished")
+
+
+def measured(result: Result) -> pl.LazyFrame:
+    """Return the measured flows."""
+    return result.scan("flows").filter("measured")
 
 
 def by_layer(links: pl.LazyFrame, value: str) -> pl.LazyFrame:
@@ -228,19 +266,23 @@ def by_layer(links: pl.LazyFrame, value: str) -> pl.LazyFrame:
     return links.select(part.alias("part"), pl.col(value).cast(pl.Float64).alias("value"))
 
 
-@sampled("fct", "s", "completion time of finished flows from the first SYN, by size")
+@sampled("fct", "s", "completion time of flows from the first SYN, by size", by_ratio=True)
 def _fct(result: Result) -> pl.LazyFrame:
-    return by_size(finished(result), pl.col("fct_s"))
+    return by_size(measured(result), pl.col("fct_s"), pl.col("active_s"))
 
 
-@sampled("fct_established", "s", "completion time of finished flows from the SYN-ACK, by size")
+@sampled(
+    "fct_established", "s", "completion time of flows from the SYN-ACK, by size", by_ratio=True
+)
 def _fct_established(result: Result) -> pl.LazyFrame:
-    return by_size(finished(result), pl.col("fct_established_s"))
+    # Without a SYN-ACK the time has not begun.
+    since = pl.col("start_s") + pl.col("active_s") - pl.col("established_s")
+    return by_size(measured(result), pl.col("fct_established_s"), since.fill_null(0.0))
 
 
-@sampled("slowdown", "", "completion time of finished flows over the ideal one, by size")
+@sampled("slowdown", "", "completion time of flows over the ideal one, by size", by_ratio=True)
 def _slowdown(result: Result) -> pl.LazyFrame:
-    return by_size(finished(result), pl.col("slowdown"))
+    return by_size(measured(result), pl.col("slowdown"), slowdown_so_far())
 
 
 @counted(
@@ -266,8 +308,7 @@ def _flows(result: Result) -> Iterator[Row]:
 def _goodput(result: Result) -> pl.LazyFrame:
     in_period = 8.0 * pl.col("measured_bytes") / pl.col("measured_s")
     own = pl.when(pl.col("size_bytes").is_null()).then(in_period).otherwise("goodput_bps")
-    flows = result.scan("flows").filter("measured")
-    return flows.select(pl.lit(ALL).alias("part"), own.alias("value"))
+    return measured(result).select(pl.lit(ALL).alias("part"), own.alias("value"))
 
 
 @counted("delivered", "bit/s", "payload acknowledged in the measured period, all flows", ("rate",))
@@ -283,17 +324,27 @@ def _jain(result: Result) -> Iterator[Row]:
 @sampled(
     "jct",
     "s",
-    "completion time of finished jobs, by label",
+    "completion time of jobs, by label",
     needs=(
         "workload.partition-aggregate",
         "workload.collective",
         "workload.program",
         "workload.training",
     ),
+    by_ratio=True,
 )
 def _jct(result: Result) -> pl.LazyFrame:
-    jobs = result.scan("jobs").filter("measured")
-    return jobs.select(pl.col("label").alias("part"), pl.col("jct_s").alias("value"))
+    under_way = pl.col("end_s").is_null()
+    age = float(result.run["simulated_s"]) - pl.col("start_s")
+    return (
+        result.scan("jobs")
+        .filter("measured")
+        .select(
+            pl.col("label").alias("part"),
+            pl.when(under_way).then(age).otherwise("jct_s").alias("value"),
+            under_way.alias("unfinished"),
+        )
+    )
 
 
 @counted(

@@ -18,6 +18,7 @@ from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study, StudyError
 from linkpool.study.points import entries_of, where
 from linkpool.study.pool import Watch, run_entries
+from linkpool.study.remarks import counts_of
 from linkpool.study.remote import Remote
 from linkpool.study.result import DATA, FIGURE, REPORT, RUNS, SET, STUDY, StudyResult
 
@@ -153,6 +154,7 @@ def _runs(plan: Plan) -> pl.DataFrame:
             SEED: entry.point.seed,
             "key": entry.key,
             "dir": os.path.relpath(entry.place.resolve(), here),
+            **counts_of(Result(entry.place)),
         }
         for entry in plan.entries
     ]

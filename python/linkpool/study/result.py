@@ -8,8 +8,9 @@ answer.statistics    # the same over the seeds, with intervals and ratios
 answer.scan("flows") # the flows of all runs
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from linkpool import manifest
 from linkpool.manifest import DamagedError, verify
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
-from linkpool.study.measures import measure
+from linkpool.study.measures import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
+from linkpool.study.remarks import COUNTS, remarks
 from linkpool.study.statistics import over_seeds, pooled
 
 STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
@@ -89,14 +91,21 @@ class StudyResult:
         """What was measured: a row per run, measure, part and statistic.
 
         Columns: those of `study.keys`, `seed`, then `measure`, `part` (`all`, a class of sizes, a
-        pair of layers or a label), `statistic` (`mean`, `p99`, ...), `unit` and `value`.
+        pair of layers or a label), `statistic` (`mean`, `p99`, ...), `unit` and `value` (null: a
+        percentile of fewer values than it needs). Of a sample also `count`, its number of values,
+        and `unfinished`, how many of them are lower bounds, as a flow or job had not finished when
+        the run ended (null: no value can be); `at_least`: `value` is a lower bound.
         """
-        return pl.read_parquet(self.dir / DATA)
+        return self._read(DATA, SCHEMA)
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row per run: `study.keys`, `seed`, `key` (of the run) and `dir` (of its result)."""
-        runs = pl.read_parquet(self.dir / RUNS)
+        """A row per run: `study.keys`, `seed`, `key` (of the run) and `dir` (of its result).
+
+        And what was counted in it: `flows` with a size, `unfinished` ones, data `segments`, and
+        `retransmits` among these.
+        """
+        runs = self._read(RUNS, COUNTS)
         here = self.dir.resolve()
         return runs.with_columns(
             pl.col("dir").map_elements(lambda path: str((here / path).resolve()), pl.String)
@@ -106,9 +115,24 @@ class StudyResult:
     def statistics(self) -> pl.DataFrame:
         """The data over the seeds: a row per combination of keys, measure, part and statistic.
 
-        Columns: those of `study.keys`, `measure`, `part`, `statistic`, `unit`, `seeds` (how many
-        have a value), `mean` over the seeds, its 95% t interval `low` to `high`, and the `ratio`
-        to the baseline, paired by seed, with its interval `ratio_low` to `ratio_high` (Fieller).
+        Columns: those of `study.keys`, `measure`, `part`, `statistic` and `unit`, then
+
+        - `seeds`: how many have a value. `mean` over these, and its 95% interval `low` to `high`.
+          The mean of a measure that is compared by ratios (`Measure.by_ratio`) is geometric, with
+          the t interval of the logarithms; that of others is arithmetic, with Student's interval.
+        - `at_least`: `mean` is a lower bound, as values are; there is no interval then.
+        - `ratio` to the baseline, paired by seed, and its interval `ratio_low` to `ratio_high`: of
+          geometric means, or of arithmetic ones (Fieller). `ratio_bound`: `>=` or `<=`, it is at
+          least or at most `ratio`, as one side is a lower bound; null: it is `ratio`.
+        - `pairs`: seeds of which both have a value; `higher` and `lower`: seeds of which the value
+          is above that of the baseline for certain, or below.
+        - `p`: the p-value of the difference, by the paired t test of the values or logarithms, or
+          by the sign test where values are lower bounds; adjusted for the number of comparisons in
+          this table (Holm). `differs`: it is below 0.05.
+        - `count_least`, `count_most`: how many values a sample had in a run; `count`, `unfinished`:
+          in all runs, and how many of them are lower bounds. Null: not a sample.
+        - `why`: why the value, the ratio or its interval is missing, if seeds do not say so.
+
         Interval ends are null where one seed is all there is, the ratio is where there is no
         baseline.
         """
@@ -119,8 +143,9 @@ class StudyResult:
         """Percentiles of the flows of all seeds together, with 95% bootstrap intervals.
 
         Columns: those of `study.keys`, `measure`, `part`, `statistic`, `unit`, `count` (of flows),
-        `value`, `low`, `high`. The flows count as independent, which flows of one run are not
-        quite: the intervals over seeds in `statistics` make no such assumption.
+        `unfinished` (of these), `value`, `low`, `high`, `at_least` (`value` is a lower bound, and
+        `low` may be) and `why` (there is no value). The flows count as independent, which flows of
+        one run are not quite: the intervals over seeds in `statistics` make no such assumption.
         """
         return pooled(self.study, self.results())
 
@@ -166,11 +191,28 @@ class StudyResult:
             frames.append(result.scan(table).select(*columns, pl.all()))
         return pl.concat(frames)
 
+    def remarks(self) -> list[str]:
+        """Say how many flows had not finished, and where more was sent again than was not."""
+        rows = self.runs.iter_rows(named=True)
+        return remarks((name_of({key: row[key] for key in self.study.keys}), row) for row in rows)
+
+    def _read(self, file: str, columns: Iterable[str]) -> pl.DataFrame:
+        table = pl.read_parquet(self.dir / file)
+        missing = [name for name in columns if name not in table.columns]
+        if missing:
+            raise ResultError(
+                f"{self.dir}: an earlier version of linkpool made this study: {file} has no column "
+                f"{missing[0]}; repeat linkpool study run FILE.toml"
+            )
+        return table
+
     def _repr_html_(self) -> str:
         """Show the statistics in a notebook."""
         title = self.study.title or self.study.name
         with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
-            return f"<h4>{title}</h4>{self.statistics._repr_html_()}"
+            table = self.statistics._repr_html_()
+        said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
+        return f"<h4>{title}</h4>{table}{said}"
 
 
 def _literals(keys: Mapping[str, Any]) -> list[pl.Expr]:

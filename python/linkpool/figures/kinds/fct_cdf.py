@@ -15,7 +15,9 @@ POINTS = 1000
 def data(request: Request) -> pl.DataFrame:
     """Return, by series, at most `POINTS` completion times and the share of flows up to each.
 
-    The share is of all measured flows with a size: those unfinished never come to 1.
+    The share is of all measured flows with a size: those unfinished never come to 1. From the age
+    of the youngest of these on, it is the least that the share may be. `flows` and `unfinished` are
+    counts of the series.
     """
     flows = measured_flows(request.arms, request.by, ["size_bytes", "fct_s"])
     parts = []
@@ -25,7 +27,11 @@ def data(request: Request) -> pl.DataFrame:
         times, ranks = order_statistics(of["fct_s"].drop_nulls().to_numpy(), POINTS)
         parts.append(
             pl.DataFrame({"fct_s": times, "share": ranks / of.height}).select(
-                pl.lit(series).alias("series"), "fct_s", "share"
+                pl.lit(series).alias("series"),
+                "fct_s",
+                "share",
+                pl.lit(of.height).alias("flows"),
+                pl.lit(of["fct_s"].null_count()).alias("unfinished"),
             )
         )
     if not any(part.height for part in parts):
@@ -52,7 +58,8 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     if longest > 10 * shortest:
         look.log(axes, "x")
     axes.set_ylim(0, 1.01)
-    look.legend(figure, [axes])
+    counts = rows.group_by("series", maintain_order=True).first()
+    look.legend(figure, [axes], look.unfinished(counts))
 
 
 KIND = Kind("fct-cdf", data, draw)

@@ -15,14 +15,16 @@ POINTS = 1000
 def data(request: Request) -> pl.DataFrame:
     """Return, by series, at most `POINTS` goodputs in ascending order, and the rank of each.
 
-    The goodput of a flow without a size is that in the measured period.
+    The goodput of a flow without a size is that in the measured period; of one that had not
+    finished when the run ended, that up to then. `unfinished` counts the latter.
     """
     own = pl.when(pl.col("size_bytes").is_null()).then(
         8.0 * pl.col("measured_bytes") / pl.col("measured_s")
     )
-    columns = ["size_bytes", "goodput_bps", "measured_bytes", "measured_s"]
+    columns = ["size_bytes", "end_s", "goodput_bps", "measured_bytes", "measured_s"]
+    cut_off = pl.col("size_bytes").is_not_null() & pl.col("end_s").is_null()
     flows = measured_flows(request.arms, request.by, columns).select(
-        "series", goodput=own.otherwise("goodput_bps")
+        "series", goodput=own.otherwise("goodput_bps"), unfinished=cut_off
     )
     parts = []
     for (series,), of in flows.group_by("series", maintain_order=True):
@@ -34,6 +36,7 @@ def data(request: Request) -> pl.DataFrame:
                     "rank": ranks,
                     "flows": np.full(values.size, of.height),
                     "goodput_bps": values,
+                    "unfinished": np.full(values.size, of["unfinished"].sum()),
                 }
             )
         )
@@ -57,7 +60,8 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         )
     axes.set_xlim(0, 100)
     axes.set_ylim(bottom=0)
-    look.legend(figure, [axes])
+    counts = rows.group_by("series", maintain_order=True).first()
+    look.legend(figure, [axes], look.unfinished(counts))
 
 
 KIND = Kind("goodput", data, draw)

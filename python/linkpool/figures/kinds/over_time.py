@@ -9,6 +9,7 @@ from linkpool.figures.kind import FigureError, Request, one_arm
 from linkpool.figures.look import TimeAxis
 from linkpool.figures.source import recorded
 from linkpool.figures.thin import extremes
+from linkpool.unfinished import so_far
 
 SAMPLES = 2000
 """Of a line, about: more than a column of paper can show."""
@@ -30,7 +31,7 @@ def of_flows(request: Request, figure: str, table: str, value: str) -> pl.DataFr
         counts = samples.group_by("flow").len("samples")
         sampled = counts.with_columns(well=pl.col("samples") >= FEW)
         slowest = (
-            result.scan("flows")
+            so_far(result.scan("flows"))
             .join(sampled, on="flow")
             .sort(
                 "well",

@@ -1,66 +1,85 @@
 """FCT slowdown by size of the flow: median, the band of nine flows in ten, and the tail."""
 
+from fractions import Fraction
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from linkpool.censored import Censored, needed
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.source import measured_flows
+from linkpool.unfinished import so_far
 
 CLASSES = 10
 """Classes of equal counts; where there are no more sizes than these, each is a class."""
-ENOUGH = 100
-"""With fewer flows there is no 99th percentile."""
 MOST_BANDS = 3
 """More bands hide each other."""
-PERCENTILES = (5, 50, 95, 99)
+MEDIAN = 50
+PERCENTILES = (5, MEDIAN, 95, 99)
 
 
 def data(request: Request) -> pl.DataFrame:
-    """Return percentiles of the slowdown by series and class of sizes."""
-    flows = measured_flows(request.arms, request.by, ["size_bytes", "slowdown"])
-    finished = flows.drop_nulls(["size_bytes", "slowdown"])
-    if finished.is_empty():
-        raise FigureError("slowdown needs flows that finished, and none did in the measured period")
-    sizes = finished["size_bytes"]
+    """Return percentiles of the slowdown by series and class of sizes.
+
+    A percentile of fewer flows than it needs is null, but not the median of one flow. A flow that
+    had not finished when the run ended counts as the least that its slowdown may be; `p99_at_least`
+    and its like say which percentiles are lower bounds therefore, and `unfinished` how many of the
+    `flows` had not finished.
+    """
+    columns = ["size_bytes", "end_s", "fct_s", "slowdown", "active_s", "ideal_fct_s"]
+    flows = so_far(measured_flows(request.arms, request.by, columns).lazy()).collect()
+    sized = flows.drop_nulls(["size_bytes", "slowdown"])
+    if sized.is_empty():
+        raise FigureError("slowdown needs flows with a size, and none was measured")
+    sizes = sized["size_bytes"]
     if sizes.n_unique() <= CLASSES:
         edges = sizes.unique().sort().to_numpy()
     else:
         shares = np.linspace(0, 1, CLASSES + 1)[1:]
         edges = np.unique(np.quantile(sizes.to_numpy(), shares, method="higher"))
-    of_class = pl.col("size_bytes").map_batches(
-        lambda s: pl.Series(np.searchsorted(edges, s.to_numpy())), return_dtype=pl.Int64
-    )
-    upto = pl.col("class").replace_strict(dict(enumerate(edges.tolist())), return_dtype=pl.Int64)
-    percentiles = [
-        pl.col("slowdown").quantile(p / 100, "linear").alias(f"p{p}") for p in PERCENTILES
+    of_class = np.searchsorted(edges, sizes.to_numpy())
+    rows = [
+        {
+            "series": series,
+            "upto_bytes": int(edges[number]),
+            "size_median_bytes": of["size_bytes"].median(),
+            **_percentiles(of),
+        }
+        for (series, number), of in sized.with_columns(number=pl.Series(of_class))
+        .partition_by("series", "number", as_dict=True, maintain_order=True)
+        .items()
     ]
-    return (
-        finished.with_columns(of_class.alias("class"))
-        .group_by("series", "class", maintain_order=True)
-        .agg(
-            pl.col("size_bytes").median().alias("size_median_bytes"),
-            pl.len().alias("flows"),
-            *percentiles,
-        )
-        .with_columns(upto_bytes=upto, p99=pl.when(pl.col("flows") >= ENOUGH).then("p99"))
-        .select(
-            "series",
-            "upto_bytes",
-            "size_median_bytes",
-            "flows",
-            *(f"p{p}" for p in PERCENTILES),
-        )
-        .sort(pl.col("series").rle_id(), "upto_bytes")
-    )
+    bounds = {f"p{percent}_at_least": pl.Boolean for percent in PERCENTILES}
+    values = {f"p{percent}": pl.Float64 for percent in PERCENTILES}
+    counts = {"flows": pl.UInt32, "unfinished": pl.UInt32}
+    ordered = pl.DataFrame(rows, schema_overrides={**counts, **values, **bounds})
+    return ordered.sort(pl.col("series").rle_id(), "upto_bytes")
+
+
+def _percentiles(flows: pl.DataFrame) -> dict[str, float | bool | None]:
+    """Return the counts of a class, and its percentiles."""
+    sample = Censored(flows["slowdown"].to_numpy(), flows["at_least"].to_numpy())
+    found: dict[str, float | bool | None] = {
+        "flows": sample.count,
+        "unfinished": sample.unfinished,
+    }
+    bounds = {}
+    for percent in PERCENTILES:
+        value, bound = sample.percentile(percent)
+        enough = percent == MEDIAN or sample.count >= needed(Fraction(percent))
+        found[f"p{percent}"] = value if enough else None
+        bounds[f"p{percent}_at_least"] = bound and enough
+    return {**found, **bounds}
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw medians as lines, nine flows in ten as bands, 99th percentiles as dots."""
     axes = look.panel(figure, "size of the flow (median of its class)", "FCT slowdown")
     styles = look.looks(rows["series"])
+    marked = None
     classes = rows["upto_bytes"].n_unique()
     many = classes > 1 and len(styles) <= MOST_BANDS
     for i, (series, style) in enumerate(styles.items()):
@@ -68,7 +87,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         x = of["size_median_bytes"].to_numpy()
         if classes == 1:
             x = x * 1.2 ** (i - (len(styles) - 1) / 2)
-        low, middle, high = (of[f"p{p}"].to_numpy() for p in (5, 50, 95))
+        low, middle, high, tail = (of[f"p{p}"].to_numpy() for p in PERCENTILES)
         if many:
             axes.fill_between(x, low, high, color=style.colour, alpha=0.15, linewidth=0)
         else:
@@ -82,7 +101,11 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             markersize=3.5,
             label=series,
         )
-        axes.plot(x, of["p99"].to_numpy(), color=style.colour, linestyle=(0, (1, 1.6)), lw=1)
+        axes.plot(x, tail, color=style.colour, linestyle=(0, (1, 1.6)), lw=1)
+        for p, values in zip(PERCENTILES, (low, middle, high, tail), strict=True):
+            bounds = of[f"p{p}_at_least"].to_numpy()
+            if bounds.any():
+                marked = look.at_least(axes, x[bounds], values[bounds], style.colour)
     look.log(axes, "x", "B")
     axes.margins(x=0.05)
     axes.set_yscale("log")
@@ -91,8 +114,9 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         Line2D([], [], color="#777777", lw=5 if many else 0.8, alpha=0.35, label="5% to 95%"),
         Line2D([], [], color="#777777", linestyle=(0, (1, 1.6)), lw=1, label="99%"),
     ]
-    if rows["p99"].is_null().all():
-        extra.pop()
+    extra = [line for line, p in zip(extra, ("p95", "p99"), strict=True) if rows[p].count()]
+    counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
+    extra += [*([marked] if marked is not None else []), *look.unfinished(counts)]
     if len(styles) == 1:
         axes.lines[0].set_label("median")
     look.legend(figure, [axes], extra)

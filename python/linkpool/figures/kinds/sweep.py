@@ -1,5 +1,6 @@
 """A setting that a study varies, against a measure, with confidence."""
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -13,7 +14,10 @@ USUAL = "fct.p99@all"
 
 
 def data(request: Request) -> pl.DataFrame:
-    """Return the measure over the seeds, with its 95% t interval, by arm and value."""
+    """Return the measure over the seeds, with its 95% interval, by arm and value.
+
+    `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished.
+    """
     name = request.measure or USUAL
     try:
         asked = wanted(name)
@@ -42,10 +46,13 @@ def data(request: Request) -> pl.DataFrame:
     chosen = values.filter(part=asked.part or ALL)
     if chosen.is_empty():
         parts = values["part"].unique(maintain_order=True).to_list()
-        proposed = f"; name a part, as in {name}@{parts[0]}" if parts else ""
+        few = table.filter(pl.col("why").is_not_null(), part=asked.part or ALL)["why"].to_list()
+        proposed = f"; {few[0]}" if few else ""
+        proposed += f"; name a part, as in {name}@{parts[0]}" if parts else ""
         raise FigureError(f"sweep: no run of this study has a value of {name}{proposed}")
     named = chosen.with_columns(key=pl.lit(varied[0]), name=pl.lit(name))
-    return named.select("series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high")
+    columns = ["series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high"]
+    return named.select(*columns, "at_least", "unfinished", flows="count")
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
@@ -63,14 +70,15 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     places = {value: i for i, value in enumerate(rows["setting"].unique(maintain_order=True))}
     numeric = rows["setting"].dtype.is_numeric()
     looks = look.looks(rows["series"])
+    marked = None
     for number, (series, style) in enumerate(looks.items()):
         of = rows.filter(series=series)
         x = of["setting"].to_list() if numeric else [places[v] for v in of["setting"]]
         if named:
             x = [place + 0.6 * ((number + 0.5) / len(looks) - 0.5) for place in x]
         y = of["mean"].to_numpy() * scale
-        known = of["low"].is_not_null().all()
         ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
+        known = of["low"].is_not_null().any()
         axes.errorbar(
             x,
             y,
@@ -83,10 +91,15 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             capsize=2,
             label=series,
         )
+        bounds = of["at_least"].to_numpy()
+        if bounds.any():
+            marked = look.at_least(axes, np.array(x)[bounds], y[bounds], style.colour)
     if not numeric:
         axes.set_xticks(list(places.values()), [str(value) for value in places])
     axes.set_ylim(bottom=0)
-    look.legend(figure, [axes])
+    counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
+    extra = [*([marked] if marked is not None else []), *look.unfinished(counts)]
+    look.legend(figure, [axes], extra)
 
 
 KIND = Kind("sweep", data, draw)

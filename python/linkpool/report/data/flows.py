@@ -10,6 +10,7 @@ from linkpool.figures.kinds import slowdown
 from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import columns
 from linkpool.result import Result
+from linkpool.unfinished import so_far
 
 MOST = 4000
 """Flows on the page; a browser draws as many dots at once."""
@@ -29,6 +30,7 @@ SHOWN = [
     "end_s",
     "fct_s",
     "slowdown",
+    "at_least",
     "goodput_bps",
     "segments",
     "retransmits",
@@ -43,8 +45,12 @@ SHOWN = [
 
 
 def flows(result: Result, with_lanes: list[int]) -> dict[str, Any]:
-    """Return the flows of a result: at most `MOST`, with the slowest and the flows with lanes."""
-    rows = result.scan("flows").filter("measured").select(SHOWN).collect()
+    """Return the flows of a result: at most `MOST`, with the slowest and the flows with lanes.
+
+    A flow that had not finished when the run ended (`at_least`) has the time that it had taken by
+    then as `fct_s`, and the least that its slowdown may be.
+    """
+    rows = so_far(result.scan("flows").filter("measured")).select(SHOWN).collect()
     total = rows.height
     if total > MOST:
         by_slowdown = rows.sort("slowdown", "flow", descending=True, nulls_last=False)

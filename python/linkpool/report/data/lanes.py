@@ -7,6 +7,7 @@ import polars as pl
 from linkpool.figures.thin import extremes
 from linkpool.report.data.numbers import column
 from linkpool.result import Result
+from linkpool.unfinished import so_far
 
 MOST = 60
 """Flows with lanes: half of them the slowest, the others spread evenly by number."""
@@ -21,7 +22,7 @@ def chosen(result: Result, asked: list[int]) -> tuple[list[int], int]:
         return asked, 0
     sampled = pl.concat([result.scan(name).select("flow") for name in tables]).unique()
     recorded = (
-        result.scan("flows")
+        so_far(result.scan("flows"))
         .select("flow", "slowdown", "active_s")
         .join(sampled, on="flow", how="semi")
         .collect()

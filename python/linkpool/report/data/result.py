@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from linkpool.figures.source import Arm
 from linkpool.report.data.fabric import fabric
 from linkpool.report.data.flows import MOST as MOST_FLOWS
@@ -16,6 +14,7 @@ from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
 from linkpool.report.data.traced import add_traces, how_many
 from linkpool.result import Result
+from linkpool.unfinished import slowest
 
 
 def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[str, Any]:
@@ -33,7 +32,9 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
     of_flows = flows(result, with_lanes)
     strip = heat(result, end)
     of_lanes = lanes(result, with_lanes)
-    traced = list(dict.fromkeys([*asked, *_slowest(result, how_many(result, trace))]))
+    traced = list(
+        dict.fromkeys([*asked, *slowest(result.scan("flows"), how_many(result, trace))["flow"]])
+    )
     note = add_traces(result, of_lanes, traced)
     return {
         "name": arm.name,
@@ -69,16 +70,8 @@ def _of_several(arm: Arm, shown: Result) -> list[str]:
 
 
 def _worst(result: Result) -> float:
-    """Return the largest slowdown of a measured flow."""
-    flows = result.scan("flows").filter("measured").select(pl.col("slowdown").max())
-    return float(flows.collect().item() or 0.0)
-
-
-def _slowest(result: Result, count: int) -> list[int]:
-    """Return the numbers of the measured flows of the largest slowdowns."""
-    rows = result.scan("flows").filter("measured").drop_nulls("slowdown")
-    order = rows.sort("slowdown", "flow", descending=[True, False]).select("flow").head(count)
-    return [int(flow) for flow in order.collect()["flow"]]
+    """Return the largest slowdown of a measured flow, finished or not."""
+    return max(slowest(result.scan("flows"), 1)["slowdown"], default=0.0)
 
 
 def _notes(

@@ -7,11 +7,16 @@ import polars as pl
 
 from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import column
+from linkpool.study.comparison import Comparison
 from linkpool.study.measures import ALL, measure
 from linkpool.study.model import ARM, name_of
+from linkpool.study.remarks import counts_of, remarks
 from linkpool.study.statistics import over_seeds
 
-COLUMNS = ["unit", "arm", "mean", "low", "high", "ratio", "ratio_low", "ratio_high"]
+COLUMNS = [
+    *("unit", "arm", "mean", "low", "high", "at_least", "ratio", "ratio_low", "ratio_high"),
+    *("ratio_bound", "pairs", "higher", "lower", "differs", "count", "unfinished", "why"),
+]
 
 
 def sides(
@@ -46,9 +51,9 @@ def sides(
         for seed, result in enumerate(arm.results)
     ]
     data = pl.concat(rows, how="vertical_relaxed")
-    table = over_seeds(data, keys, {ARM: to} if reference is None else reference)
-    names = pl.Series(ARM, [name_of(row) for row in table.select(keys).iter_rows(named=True)])
-    table = table.with_columns(names)
+    statistics = over_seeds(data, keys, {ARM: to} if reference is None else reference)
+    names = pl.Series(ARM, [name_of(row) for row in statistics.select(keys).iter_rows(named=True)])
+    table = statistics.with_columns(names)
     part = pl.when(pl.col("part") == ALL).then(pl.lit("")).otherwise(", " + pl.col("part"))
     table = table.with_columns(
         measure=pl.col("measure") + " " + pl.col("statistic") + part,
@@ -57,12 +62,20 @@ def sides(
     ratios = f"; ratios to {to}" if reference is None or reference else ""
     paired = ", paired by seed" if ratios else ""
     note = (
-        f"Means over {seeds} seeds with 95% t intervals{ratios}{paired}. "
-        "Below, the page shows of each arm the run that has the slowest flow."
+        f"Means over {seeds} seeds (of completion times and slowdowns: geometric ones) with 95% "
+        f"intervals by Student's t (of the logarithms){ratios}{paired}."
         if seeds > 1
         else f"One run each, so there are no intervals{ratios}."
     )
+    runs = [(arm.name, counts_of(result)) for arm in arms for result in arm.results]
+    marks = Comparison(statistics, tuple(keys), {}).notes()
+    below = ["below, the page shows of each arm the run that has the slowest flow"] * (seeds > 1)
     return {
         "note": note,
+        "notes": [f"{_capital(line)}." for line in (*marks, *remarks(runs), *below)],
         "rows": [dict(zip(table.columns, column(r), strict=True)) for r in table.iter_rows()],
     }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

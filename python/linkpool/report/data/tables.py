@@ -48,6 +48,7 @@ def _group(group: Group) -> dict[str, Any]:
         "fct_mean_s": group.fct.mean_s,
         "fct_p50_s": group.fct.p50_s,
         "fct_p99_s": group.fct.p99_s,
+        "at_least": [f"fct_{name}" for name in group.fct.at_least],
         "goodput_bps": group.goodput_mean_bps,
         "jain": group.jain,
         "timeouts": group.timeouts,
