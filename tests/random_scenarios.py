@@ -1,0 +1,162 @@
+"""Random scenarios, small ones: topology, queues, transports, workloads, changes, recording.
+
+Each is drawn from its number alone. What the results must be, `invariants.py` finds by itself.
+"""
+
+import random
+
+KINDS = ["many-to-one", "dumbbell", "fat-tree", "leaf-spine", "bcube", "multi-plane", "vl2"]
+KINDS += ["dragonfly"]
+LINK = 'rate = "{rate}"\ndelay = "{delay}"\n'
+
+
+def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
+    """Return a topology, names of hosts, and directed links between other nodes."""
+    rate = draw.choice(["1Gbps", "10Gbps", "25Gbps", "100Gbps"])
+    link = LINK.format(rate=rate, delay=draw.choice(["0ns", "100ns", "1us", "20us"]))
+    slower = draw.choice(["1Gbps", "5Gbps", rate])
+    kind = draw.choice(KINDS)
+    keys = {
+        "many-to-one": f"senders = {draw.randint(3, 6)}\n",
+        "dumbbell": f'pairs = 3\nbottleneck_rate = "{slower}"\n',
+        "fat-tree": f"k = 4\nnics = {draw.choice([1, 1, 2])}\n",
+        "leaf-spine": f'leaves = 3\nspines = 2\nhosts_per_leaf = 3\nuplink_rate = "{slower}"\n',
+        "bcube": "n = 3\nk = 1\n",
+        "multi-plane": "planes = 2\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n",
+        "vl2": "aggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\n",
+        "dragonfly": "routers_per_group = 2\nhosts_per_router = 2\ngroups = 3\n",
+    }[kind]
+    hosts = {
+        "many-to-one": ["S1", "S2", "R"],
+        "dumbbell": ["S1", "S2", "D1", "D3"],
+    }.get(kind, ["h0", "h1", "h4", "h5"])
+    links = {
+        "many-to-one": ["W->R", "S1->W"],
+        "dumbbell": ["L->R", "R->L"],
+        "fat-tree": ["e0.0->a0.0", "a0.0->c0", "e0.0->h0"],
+        "leaf-spine": ["l0->s0", "s1->l2", "l0->h0"],
+        "bcube": ["h0->s0.0", "s1.0->h0"],
+        "multi-plane": ["l0.0->s0.0", "s1.1->l1.1"],
+        "vl2": ["t0->a0", "t0->h0", "h0->t0"],
+        "dragonfly": ["r0.0->r0.1", "r0.0->h0", "h1->r0.0"],
+    }[kind]
+    return f"[topology.{kind}]\n{keys}{link}", hosts, links
+
+
+def queue(draw: random.Random, pulls: bool) -> str:
+    """Return the queue of each port; `pulls`: one that trims."""
+    if pulls:
+        headers = draw.choice(["", f"\ntrimming = {{ headers = {draw.choice([4, 50])} }}"])
+        return f'[queue]\ndiscipline = "trimming"\nlimit = {draw.choice([4, 8])}{headers}\n'
+    limit = draw.choice(["5", "20", "100", '"9000B"', '"60KB"'])
+    mark = draw.choice(["", "mark = 3\n", 'mark = "4500B"\n'])
+    if mark == 'mark = "4500B"\n' and limit == "5":
+        mark = "mark = 3\n"
+    at = 'mark_at = "dequeue"\n' if mark and draw.random() < 0.3 else ""
+    more = draw.choice(["", "", 'discipline = "priority"\n', "count_in_service = true\n"])
+    if draw.random() < 0.15:
+        return '[queue]\nmark = 5\nshared_buffer = { size = "60KB" }\n'
+    return f"[queue]\nlimit = {limit}\n{mark}{at}{more}"
+
+
+PLAIN = ["reno", "dctcp", "cubic"]
+SEVERAL = ["lia", "olia", "balia", "xmp", "amp", "mmptcp"]
+
+
+def transport(draw: random.Random, name: str, pulls: bool) -> str:
+    """Return a transport."""
+    if pulls:
+        window = draw.choice([2, 12, 30])
+        return f'[transport.{name}]\ncontrol = "ndp"\ninitial_window = {window}\nmin_rto = "5ms"\n'
+    several = draw.random() < 0.5
+    control = draw.choice(SEVERAL if several else PLAIN)
+    lines = [f'control = "{control}"']
+    if control == "mmptcp":
+        lines.append(f'switch_bytes = "{draw.choice([10, 50])}KB"')
+    if several:
+        lines.append(f"subflows = {draw.randint(2, 4)}")
+        if draw.random() < 0.3:
+            lines.append('paths = "distinct"')
+    lines.append(f"ack_every = {draw.choice([1, 2])}")
+    lines.append(f'min_rto = "{draw.choice(["1ms", "10ms", "200ms"])}"')
+    if draw.random() < 0.4:
+        lines.append(f'recovery = "{draw.choice(["newreno", "sack", "rack"])}"')
+    if draw.random() < 0.2:
+        lines.append('preset = "paper-2013"')
+    if draw.random() < 0.2:
+        lines.append(f'receive_buffer = "{draw.choice([9000, 50_000])}B"')
+    if draw.random() < 0.2:
+        lines.append(f'mss = "{draw.choice([500, 1000, 8948])}B"')
+    return "\n".join([f"[transport.{name}]", *lines, ""])
+
+
+def workload(draw: random.Random, name: str, hosts: list[str], label: str) -> str:
+    """Return a workload of some flows of a transport."""
+    size = draw.choice(["1B", "1000B", "3KB", "20KB", "100KB", "100KB"])
+    start = f'start = "{draw.choice([0, 0, 150])}us"\n'
+    kind = draw.choice(["flow", "incast", "permutation", "stride", "hotspot", "partition"])
+    if kind == "partition":
+        body = 'servers = 2\nchains = 2\nrequest = "500B"\nanswer = "2KB"\n'
+        kind, size = "partition-aggregate", ""
+    elif kind == "flow":
+        source, target = draw.sample(hosts, 2)
+        body = f'from = "{source}"\nto = "{target}"\ncount = {draw.randint(1, 4)}\n'
+    elif kind == "incast":
+        body = f'senders = {draw.randint(2, 3)}\nreceiver = "{hosts[-1]}"\nbursts = 1\n'
+    else:
+        body = f'jitter = "{draw.choice([0, 100])}us"\n'
+        body += {"stride": "step = 1\n", "hotspot": f'flows = 6\nhosts = ["{hosts[-1]}"]\n'}.get(
+            kind, ""
+        )
+        if kind == "hotspot":
+            body += "share = 0.5\n"
+    of = f'size = "{size}"\n' if size else ""
+    return f'[[workload.{kind}]]\nlabel = "{label}"\ntransport = "{name}"\n{of}{start}{body}'
+
+
+def change(draw: random.Random, links: list[str], has_limit: bool) -> str:
+    """Return a change of a cable; none makes a link faster. Has each port a limit of its own?"""
+    cable = draw.choice(links).replace("->", "<->")
+    what = draw.choice(
+        [
+            'state = "down"\nat = "100us"\nuntil = "2ms"\n',
+            'rate_factor = 0.5\nat = "50us"\n',
+            'limit = 3\nat = "50us"\nuntil = "1ms"\n' if has_limit else "loss = 0.1\n",
+            "loss = 0.02\n",
+            "bit_errors = 1e-6\n",
+        ]
+    )
+    routing = '[routing]\nreconverge = "1ms"\n' if "state" in what else ""
+    return f'{routing}[[change]]\nlinks = ["{cable}"]\n{what}'
+
+
+def scenario(number: str) -> str:
+    """Return the scenario of a number."""
+    draw = random.Random(number)
+    fabric, hosts, links = topology(draw)
+    pulls = draw.random() < 0.25
+    names = ["t", "u"][: 1 if pulls else draw.randint(1, 2)]
+    ports = queue(draw, pulls)
+    parts = [
+        f'seed = {draw.randrange(1 << 30)}\nduration = "1ms"\n',
+        f'drain = "{draw.choice([30, 30, 0])}s"\n',
+        fabric,
+        ports,
+    ]
+    changed = draw.random() < 0.35
+    spreads = not changed and draw.random() < 0.2
+    parts += [transport(draw, name, pulls) for name in names]
+    parts += [
+        workload(draw, draw.choice(names), hosts, label)
+        for label in ("a", "b")[: draw.randint(1, 2)]
+    ]
+    parts += ['[routing]\nkind = "spray"\n'] if spreads else []
+    parts += [change(draw, links, "shared_buffer" not in ports)] if changed else []
+    watched = ", ".join(f'"{link}"' for link in links)
+    if draw.random() < 0.4:
+        parts.append('[record.counters]\nevery = "50us"\nuntil = "2ms"\n')
+    if draw.random() < 0.3:
+        parts.append(f'[record.queue]\nlinks = [{watched}]\nevery = "20us"\nuntil = "2ms"\n')
+    if not pulls and draw.random() < 0.3:
+        parts.append(f"[record.capture]\nlinks = [{watched}]\n")
+    return "\n".join(parts)
