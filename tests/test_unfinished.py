@@ -92,7 +92,7 @@ def test_explain_chooses_the_slowest_flow(
 ) -> None:
     """A run that ends before the last packets of an incast are acknowledged."""
     scenario = Path(__file__).parents[1] / "docs/workloads/incast.toml"
-    command = ["run", str(scenario), "--out", str(tmp_path / "r"), "--set", "drain=0s"]
+    command = ["run", str(scenario), "--out", str(tmp_path / "r"), "--set", "measure.warm_up=3.9ms"]
     app([*command, "--set", "duration=4.4ms"], standalone_mode=False)
     printed = capsys.readouterr().out
     one = Result(tmp_path / "r")

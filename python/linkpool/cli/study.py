@@ -7,6 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from linkpool import _core
 from linkpool.cli.cluster import On, connected
 from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
 from linkpool.cli.console import cannot_read, fail, stderr
@@ -14,10 +15,12 @@ from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.result import NotRecordedError
 from linkpool.study.cache import Make
+from linkpool.study.cautions import cautions
 from linkpool.study.comparison import Comparison
+from linkpool.study.edited import changes
 from linkpool.study.expect import expected_seconds
 from linkpool.study.measures import MEASURES
-from linkpool.study.model import Study, name_of
+from linkpool.study.model import Study, StudyError, name_of
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
 from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
@@ -98,10 +101,27 @@ def show(
     if not is_study(place):
         fail(f"there is no result of this study in {place}; make it: linkpool study run {source}")
     result = StudyResult(place)
+    if not source.is_dir():
+        _compare_with_file(source, result)
     if pooled:
         _print_pooled(result, form, measures)
     else:
         _print(result, form, measures)
+
+
+def _compare_with_file(file: Path, result: StudyResult) -> None:
+    """Say what has changed since the study ran, and what to run."""
+    try:
+        found = changes(_load(file), result)
+    except (StudyError, _core.ScenarioError) as error:
+        found = [f"it cannot run as it is now: {error}"]
+    if found:
+        said = "; ".join(found)
+        stderr().print(
+            f"{file} has changed since this study ran: {said}. The table is of the study as it "
+            f"ran; to run it as it is now: linkpool study run {file}",
+            soft_wrap=True,
+        )
 
 
 def _print(result: StudyResult, form: Format, names: str | None) -> None:
@@ -180,7 +200,7 @@ def _before(plan: Plan, jobs: int) -> list[str]:
     said = [varied(document) for document in documents(study)]
     for what, i in (("a seed varies", 0), ("a seed does not vary", 1)):
         lines.append(f"{what}: {'; '.join(dict.fromkeys(one for s in said for one in s[i]))}")
-    return lines
+    return [*lines, *cautions(plan.entries)]
 
 
 def _long(seconds: float) -> str:

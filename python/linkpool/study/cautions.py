@@ -1,0 +1,132 @@
+"""What a plan warns of: keys that an arm keeps of the base, and a drain too short to finish in."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from linkpool import _core
+from linkpool.study.cache import Entry
+from linkpool.study.experiment import Point
+from linkpool.study.model import ARM, BASE_ARM, flatten
+from linkpool.study.toml import dumps
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Settings: TypeAlias = "tuple[tuple[str, str], ...]"
+
+LISTED = 12
+"""More arms than these are not named one by one."""
+
+
+def cautions(entries: Sequence[Entry]) -> list[str]:
+    """Return what the reader of a plan should know before the runs are made, each thing once."""
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        first.setdefault(entry.point.name, entry)
+    said: dict[str, list[str]] = {}
+    for entry in first.values():
+        for line in [*kept(entry.point), *short_drains(entry.scenario.toml)]:
+            said.setdefault(line, []).append(_who(entry.point))
+    return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
+
+
+def kept(point: Point) -> Iterator[str]:
+    """Say what a run keeps of the base whose default its settings change.
+
+    Settings merge with the tables of the base: a key of the base stays unless it is set, though
+    its default may depend on what is set. Keys that stand beside a key that is set are looked at.
+    """
+    base = tomllib.loads(point.scenario)
+    names = [name for name, _ in point.settings]
+    tables = {name.rpartition(".")[0] for name in names} - {""}
+    beside = [
+        name for name in flatten(base) if name.rpartition(".")[0] in tables and name not in names
+    ]
+    for name in beside:
+        here = _default(point, point.settings, name, beside)
+        asked = _resolved(point, point.settings, name)
+        if here is not _MISSING and here not in (asked, _default(point, (), name, beside)):
+            value, default = _written(flatten(base)[name]), _written(here)
+            yield f"{name} = {value} of the base is kept; the default there is {default}"
+
+
+_MISSING = object()
+
+
+def _default(point: Point, settings: Settings, name: str, beside: Sequence[str]) -> Any:
+    """Return what a key is without the base's, or `_MISSING`.
+
+    A default may not go with the keys that stand beside it: then without these, too.
+    """
+    base = tomllib.loads(point.scenario)
+    table = name.rpartition(".")[0]
+    for left_out in ([name], [one for one in beside if one.rpartition(".")[0] == table]):
+        without: Mapping[str, Any] = base
+        for one in left_out:
+            without = _without(without, one)
+        changed = Point(point.keys, dumps(without), point.seed, file=point.file)
+        found = _resolved(changed, settings, name)
+        if found is not _MISSING:
+            return found
+    return _MISSING
+
+
+def _resolved(point: Point, settings: Settings, name: str) -> Any:
+    """Return the value of a key with every default written out; `_MISSING`: it cannot be known."""
+    try:
+        text = _core.check(point.scenario, point.file or point.name, point.seed, list(settings))
+    except _core.ScenarioError:
+        return _MISSING
+    return flatten(tomllib.loads(text)).get(name)
+
+
+def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table without a key, which is dotted where it stands in a table of it."""
+    head, _, rest = name.partition(".")
+    if not rest:
+        return {key: value for key, value in table.items() if key != head}
+    return {
+        key: _without(value, rest) if key == head and isinstance(value, Mapping) else value
+        for key, value in table.items()
+    }
+
+
+def short_drains(scenario: str) -> Iterator[str]:
+    """Say which transports wait longer for a timeout than flows have to finish in.
+
+    Args:
+        scenario: a scenario with every default written out.
+
+    """
+    document = tomllib.loads(scenario)
+    drain = str(document.get("drain", "0s"))
+    workloads = (one for kind in document.get("workload", {}).values() for one in kind)
+    if all(one.get("size") == "unlimited" for one in workloads):
+        return
+    for name, transport in document.get("transport", {}).items():
+        least = transport.get("min_rto")
+        if least is not None and _core.seconds(drain) < _core.seconds(str(least)):
+            yield (
+                f"a drain of {drain} is shorter than the min_rto of transport {name}, {least}; a "
+                "flow that loses its last segment cannot finish in it"
+            )
+
+
+def _written(value: Any) -> str:
+    return str(value) if value is not None else "none"
+
+
+def _who(point: Point) -> str:
+    keys = {key: value for key, value in point.keys.items() if (key, value) != (ARM, BASE_ARM)}
+    return ", ".join(str(value) if key == ARM else f"{key} {value}" for key, value in keys.items())
+
+
+def _listed(who: Sequence[str], of: int) -> str:
+    if len(who) == of:
+        return "each arm" if of > 1 else who[0] or "the base"
+    if len(who) > LISTED:
+        return f"{len(who)} of {of} arms, of which {who[0]}"
+    return " and ".join(who)

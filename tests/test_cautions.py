@@ -1,0 +1,148 @@
+"""What a plan warns of, and what `study show` says of a file that was edited."""
+
+from pathlib import Path
+
+import pytest
+
+from linkpool.cli import app
+from linkpool.study import Plan, Study, StudyResult, run_study
+from linkpool.study.cautions import cautions, short_drains
+from linkpool.study.edited import changes
+
+pytestmark = pytest.mark.core
+
+BASE = """
+duration = "1ms"
+drain = "300ms"
+[topology.many-to-one]
+senders = 2
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = 100
+mark = 20
+[transport.t]
+control = "dctcp"
+[[workload.many-to-one]]
+transport = "t"
+flows = 2
+receiver = "R"
+size = "10KB"
+"""
+
+
+def said(folder: Path, study: str, base: str = BASE) -> list[str]:
+    """Return what the plan of a study warns of."""
+    (folder / "base.toml").write_text(base, encoding="utf-8")
+    parsed = Study.parse(f'base = "base.toml"\nseeds = 2\n{study}', folder / "s.toml")
+    return cautions(Plan.of(parsed, folder / "results").entries)
+
+
+NDP = '{ name = "ndp", set = { queue = { discipline = "trimming" }, transport.t.control = "ndp" } }'
+KEPT = "queue.limit = 100 of the base is kept; the default there is 8"
+
+
+def test_an_arm_keeps_what_it_does_not_set(tmp_path: Path) -> None:
+    """TOML does not tell an inline table from dotted keys, so both merge with the base."""
+    study = f'arm = [{{ name = "dctcp" }}, {NDP}]'
+    assert said(tmp_path, study) == [f"ndp: {KEPT}"]
+    (tmp_path / "s.toml").write_text(f'base = "base.toml"\n{study}', encoding="utf-8")
+    (_, ndp) = Plan.of(Study.load(tmp_path / "s.toml"), tmp_path / "results").entries
+    assert "limit = 100" in ndp.scenario.toml
+    dotted = NDP.replace("queue = { discipline =", "queue.discipline =").replace(" },", ",", 1)
+    assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {dotted}]') == [f"ndp: {KEPT}"]
+    assert said(tmp_path, 'vary = { queue.discipline = ["fifo", "trimming"] }') == [
+        f"queue.discipline trimming: {KEPT}"
+    ]
+
+
+def test_what_an_arm_sets_or_would_have_anyway_is_not_named(tmp_path: Path) -> None:
+    own = NDP.replace('"trimming" }', '"trimming", limit = 100 }')
+    assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {own}]') == []
+    reno = '{ name = "reno", set.transport.t.control = "reno" }'
+    asked = BASE.replace('control = "dctcp"', 'control = "dctcp"\nmin_rto = "150ms"')
+    assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {reno}]', asked) == [], "200 ms for both"
+    without = BASE.replace("limit = 100\n", "")
+    assert said(tmp_path, f"arm = [{NDP}]", without.replace("mark = 20\n", "")) == []
+
+
+def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
+    short = BASE.replace('"300ms"', '"199ms"')
+    line = (
+        "a drain of 199ms is shorter than the min_rto of transport t, 200ms; a flow that loses its "
+        "last segment cannot finish in it"
+    )
+    ndp = NDP.replace('"trimming" }', '"trimming", limit = 8, mark = 4 }')
+    assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {ndp}]', short) == [f"dctcp: {line}"]
+    assert said(tmp_path, "", short) == [f"the base: {line}"]
+    assert said(tmp_path, "vary.queue.mark = [5, 6]", short) == [f"each arm: {line}"]
+    assert said(tmp_path, "", BASE.replace('"300ms"', '"200ms"')) == []
+    assert said(tmp_path, "", short.replace('size = "10KB"', 'size = "unlimited"')) == []
+    many = ", ".join(f'{{ name = "a{i}", set.transport.t.min_rto = "1ms" }}' for i in range(2))
+    more = ", ".join(f'{{ name = "b{i}" }}' for i in range(13))
+    assert said(tmp_path, f"arm = [{more}, {many}]", short) == [
+        f"13 of 15 arms, of which b0: {line}"
+    ]
+    assert list(short_drains('[transport.t]\nmin_rto = "1ms"\n[[workload.trace]]\n'))
+
+
+STUDY = """
+base = "base.toml"
+measures = ["jain"]
+arm = [{ name = "dctcp" }, { name = "reno", set.transport.t.control = "reno" }]
+"""
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Path:
+    """Return the file of a study that has run."""
+    (tmp_path / "base.toml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(STUDY, encoding="utf-8")
+    run_study(Plan.of(Study.load(tmp_path / "s.toml"), tmp_path / "results"), jobs=1)
+    return tmp_path / "s.toml"
+
+
+def test_a_file_that_was_edited_is_named_with_its_keys(
+    ran: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = StudyResult(ran.parent / "results" / "s")
+    show = ["study", "show", str(ran), "--out", str(ran.parent / "results")]
+    app(show, standalone_mode=False)
+    assert capsys.readouterr().err == ""
+    edited = STUDY.replace('control = "reno"', 'control = "lia"') + 'title = "x"\nseeds = 2\n'
+    ran.write_text(edited.replace('measures = ["jain"]\n', ""), encoding="utf-8")
+    assert changes(Study.load(ran), result) == [
+        "measures was ['jain'], and is not there",
+        "arm reno: set.transport.t.control is lia, was reno",
+        "title is x, and was not there",
+        "seeds is 2, and was not there",
+    ]
+    app(show, standalone_mode=False)
+    printed = capsys.readouterr()
+    assert "s.toml has changed since this study ran: measures was" in printed.err
+    assert f"to run it as it is now: linkpool study run {ran}" in printed.err
+    assert "reno" in printed.out, "the table is of the study as it ran"
+    many = "".join(f'{{ name = "a{i}" }}, ' for i in range(9))
+    ran.write_text(STUDY.replace("arm = [", f"arm = [{many}"), encoding="utf-8")
+    assert changes(Study.load(ran), result)[-1] == "and 1 more"
+
+
+def test_a_base_that_was_edited_is_named_with_its_keys(
+    ran: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = StudyResult(ran.parent / "results" / "s")
+    base = ran.parent / "base.toml"
+    base.write_text(BASE.replace("mark = 20", "mark = 30"), encoding="utf-8")
+    assert changes(Study.load(ran), result) == ["arm dctcp: queue.mark is 30, was 20"]
+    # Only one arm has another scenario now.
+    base.write_text(BASE.replace("[transport.t]", '[transport.t]\nmin_rto = "200ms"'), "utf-8")
+    assert changes(Study.load(ran), result) == []
+    base.write_text("nonsense = 1\n" + BASE, encoding="utf-8")
+    app(["study", "show", str(ran), "--out", str(ran.parent / "results")], standalone_mode=False)
+    assert "it cannot run as it is now: " in capsys.readouterr().err
+
+
+def test_another_build_is_named(ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = StudyResult(ran.parent / "results" / "s")
+    monkeypatch.setattr("linkpool.study.cache.run_key", lambda _: "0" * 64)
+    assert changes(Study.load(ran), result) == ["another build of linkpool made its runs"]
