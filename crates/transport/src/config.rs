@@ -101,7 +101,7 @@ settings! {
         /// data, of all subflows, as in Linux? A sender pushes (PSH) the last packet in the send queue
         /// of a subflow, and one that does not continue the data before it; with one subflow, the last
         /// packet for which its send buffer had room when the application wrote. An application that
-        /// `read_rate` limits has rarely read all.
+        /// `read_rate` limits has read all later: then its data is acknowledged.
         push_acks: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
         /// Each further subflow opens after a delay, uniformly distributed between 0 and this, from
         /// the time at which the first subflow is established.

@@ -34,6 +34,7 @@ mod recording;
 mod relatives;
 mod repeat;
 mod scatter;
+mod slow_reader;
 mod spraying;
 mod tables;
 mod threads;

@@ -225,6 +225,7 @@ impl Receiver {
         let subflow = &mut self.subflows[s];
         if let Some(window) = &mut self.window {
             window.deliver(self.data.next(), now);
+            at_once |= window.announces(now);
         }
         if last {
             self.end = data_end;
@@ -233,8 +234,11 @@ impl Receiver {
         // (RFC 5681, section 4.2).
         if !in_order || last || subflow.pending >= self.config.ack_every || subflow.quickack.is_on() || at_once {
             self.acknowledge(s, duplicate, now, out);
-        } else if !subflow.timer.is_set() {
-            subflow.timer.set(s, now + self.config.ack_delay, out);
+        } else {
+            if !subflow.timer.is_set() {
+                subflow.timer.set(s, now + self.config.ack_delay, out);
+            }
+            self.window.iter_mut().for_each(|window| window.watch(out));
         }
         if self.pushed != 0 && self.data.next() > read && !self.data.has_gap() {
             self.acknowledge_pushed(now, out);
@@ -268,7 +272,7 @@ impl Receiver {
     fn offer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> Option<u32> {
         let window = self.window.as_mut()?;
         let offer = window.offer(now);
-        window.watch(s, out);
+        window.offered(s, out);
         Some(offer)
     }
 
@@ -295,8 +299,8 @@ impl Receiver {
     /// `tcp_cleanup_rbuf` and, of MPTCP, `mptcp_cleanup_rbuf` look whether nothing is left to read).
     #[inline(never)]
     fn acknowledge_pushed(&mut self, now: Time, out: &mut impl Output) {
-        if self.window.as_ref().is_some_and(|window| !window.is_read(now)) {
-            return;
+        if let Some(window) = self.window.as_mut().filter(|window| !window.is_read(now)) {
+            return window.await_read(out);
         }
         while self.pushed != 0 {
             self.acknowledge(self.pushed.trailing_zeros().into(), None, now, out);
@@ -312,9 +316,13 @@ impl Receiver {
             self.acknowledge(s, None, now, out);
         }
         self.repeat_syn_ack(s, now, out);
-        // A closed window has opened (RFC 9293, section 3.8.6.2.2).
-        if let Some(on) = self.window.as_mut().and_then(|window| window.has_opened(s, now, out)) {
+        let Some(window) = &mut self.window else { return };
+        let (announces, read) = window.look(s, now, out);
+        if let Some(on) = announces {
             self.acknowledge(on, None, now, out);
+        }
+        if read {
+            self.acknowledge_pushed(now, out);
         }
     }
 

@@ -375,12 +375,13 @@ fn no_push_without_new_data() {
     );
 }
 
-/// 8 Mbit/s is one byte per microsecond: 1,000 B are read after 1 ms.
+/// 8 Mbit/s is one byte per microsecond: 1,000 B are read after 1 ms, and acknowledged then.
 #[test]
 fn a_slow_reader_has_not_read_all() {
     let read_rate = Some(linkpool_units::Rate::mbps(8));
     pushed(Buffers { receive: 100_000, read_rate, ..Buffers::default() }).run(
         "100us      < pkt 0 push
-         40.1ms     > ack 1 win 100000",
+         1.1ms      > ack 1 win 100000
+         50ms       quiet",
     );
 }
