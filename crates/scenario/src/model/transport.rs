@@ -23,7 +23,8 @@ settings! {
         /// take random paths (of MMPTCP, in phase 1).
         priority: Priority = Priority::Low;
         /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
-        /// with a NACK, and the sender sends the segment again at once.
+        /// with a NACK, and the sender sends the segment again, before new data, as soon as its window
+        /// has room (see below).
         trimming: bool = false;
     }
     groups {

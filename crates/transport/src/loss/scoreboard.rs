@@ -6,6 +6,7 @@ use crate::outstanding::{Mark, Sent};
 use crate::reassembly::Reassembly;
 use crate::reordering::Reordering;
 use crate::seq::FIRST_BYTE;
+use linkpool_units::Time;
 
 /// The state of loss recovery by SACKs on one subflow.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct Scoreboard {
     pub(crate) rescue: Option<u64>,
     /// Has a timeout occurred, and is data that was outstanding then not acknowledged yet?
     pub(crate) in_loss: bool,
+    /// The time of the last cut for losses, or of the last timeout; 0 if it was undone.
+    pub(crate) cut_at: Time,
     pub(crate) undo: Option<Undo>,
     pub(crate) rack: Option<Rack>,
     pub(crate) prr: Prr,
@@ -54,6 +57,7 @@ impl Scoreboard {
             high_rxt: 0,
             rescue: None,
             in_loss: false,
+            cut_at: Time::ZERO,
             undo: None,
             rack: rack.then(Rack::default),
             prr: Prr::default(),

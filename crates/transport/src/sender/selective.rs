@@ -69,14 +69,14 @@ impl Sender {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let flight = subflow.flight(state);
         if subflow.has_rack() {
-            self.begin_recovery(s, flight);
+            self.begin_recovery(s, flight, now);
             self.reduce(s, fresh, false);
             return self.set_timeout(s, now, out);
         }
         // RFC 6675, section 5, step 4. The first is "presumed dropped".
         let first = state.snd_una;
         subflow.lose(state, first, |_, (start, _)| (start == first).then_some(true));
-        self.begin_recovery(s, flight);
+        self.begin_recovery(s, flight, now);
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         subflow.forget_retransmissions(state, self.config.mss);
         if let Some(first) = subflow.first_lost(state) {
@@ -85,24 +85,32 @@ impl Sender {
         self.set_timeout(s, now, out);
     }
 
-    /// The window of a recovery by RACK, after `fresh` segments have been delivered (RFC 9937). An
-    /// ACK that reports no segment leaves it.
+    /// The window of a recovery by RACK, after an ACK that reports `fresh` segments as delivered. An ACK
+    /// that reports no segment leaves it.
     fn reduce(&mut self, s: SubflowId, fresh: u32, safe: bool) {
+        if fresh > 0 {
+            self.reduce_in_proportion(s, fresh, safe);
+        }
+    }
+
+    /// The window of a recovery by RACK, after `fresh` segments have been delivered (RFC 9937).
+    pub(super) fn reduce_in_proportion(&mut self, s: SubflowId, fresh: u32, safe: bool) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
-        let Some(board) = subflow.board.as_mut().filter(|board| board.rack.is_some() && fresh > 0) else { return };
+        let Some(board) = subflow.board.as_mut().filter(|board| board.rack.is_some()) else { return };
         let more = board.prr.allowance(subflow.in_flight, state.ssthresh, fresh, subflow.segments, safe);
         state.cwnd = (subflow.in_flight + more).max(1) as f64;
     }
 
     /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5,
     /// steps 4.1 and 4.2).
-    pub(super) fn begin_recovery(&mut self, s: SubflowId, flight: u32) {
+    pub(super) fn begin_recovery(&mut self, s: SubflowId, flight: u32, now: Time) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         subflow.recover = state.snd_nxt;
         subflow.counts.recoveries += 1;
         if let Some(board) = &mut subflow.board {
             board.undo = self.config.undo.then(|| Undo::new(state, Probation::None));
             (board.high_rxt, board.rescue) = (0, None);
+            (board.in_loss, board.cut_at) = (false, now);
             board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.segments };
         }
         let ssthresh = self.control.ssthresh(&self.states, s, flight);
@@ -130,7 +138,7 @@ impl Sender {
     pub(super) fn enter_loss(&mut self, s: SubflowId, now: Time) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
-        board.in_loss = true;
+        (board.in_loss, board.cut_at) = (true, now);
         board.rescue = None;
         let reach = board.rack.as_ref().map(|rack| rack.reach());
         let first = state.snd_una;

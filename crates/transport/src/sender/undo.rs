@@ -68,7 +68,7 @@ impl Sender {
         let Some(board) = &mut subflow.board else { return };
         let Some(undo) = board.undo.take() else { return };
         state.in_recovery = false;
-        board.in_loss = false;
+        (board.in_loss, board.cut_at) = (false, Time::ZERO);
         subflow.unlose();
         self.restore(s, (undo.cwnd, undo.ssthresh));
     }
