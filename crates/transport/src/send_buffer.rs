@@ -228,6 +228,28 @@ mod tests {
         }
     }
 
+    /// A packet of 1,440 B and its headers of 256 B make 46,080 B for ten packets, which are 32 times
+    /// 1,440 B. So 32 packets fill the buffer, and leave no room.
+    #[test]
+    fn packets_may_fill_a_buffer_exactly() {
+        let mut buffers = SendBuffers::new(1, 1440, 256, true);
+        buffers.expand(0, 10.0);
+        assert_eq!((buffers.sizes[0], buffers.memory_of(32)), (46_080, 46_080));
+        assert_eq!([31, 32, 33].map(|held| buffers.has_room(0, held)), [true, false, false]);
+    }
+
+    /// Two subflows make a buffer of 178,176 B. With 118,784 B held, 59,392 B are free, exactly half of
+    /// that.
+    #[test]
+    fn exactly_a_third_is_enough() {
+        let mut buffers = SendBuffers::new(2, 1448, 320, true);
+        (0..2).for_each(|s| assert!(buffers.expand(s, 10.0)));
+        buffers.write(0);
+        assert_eq!((buffers.total, buffers.written()), (178_176, 196_608));
+        let acked = 196_608 - 118_784;
+        assert!(buffers.writes(acked) && !buffers.writes(acked - 2));
+    }
+
     /// Ten packets each: 4,096 + 87,040 and so on. The first subflow grows to 20 packets.
     #[test]
     fn the_connection_has_the_buffers_of_its_subflows() {

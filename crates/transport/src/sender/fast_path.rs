@@ -34,7 +34,6 @@ impl Sender {
             && !self.limited
             && self.config.buffers.subflow_window == u64::MAX
             && self.send_buffers.is_none()
-            && self.uses.is_none()
             && self.pieces.is_none()
             && !self.config.push_acks();
     }
@@ -72,7 +71,7 @@ impl Sender {
         if !PLAIN && let Some(board) = &mut subflow.board {
             board.follow_in_order((&states[s], &told), subflow.rtt.min(), now);
             subflow.timer.clear(); // until it is armed below, or by a segment that is sent
-        } else if subflow.sent.is_empty() && !s.is_in(self.unanswered) {
+        } else if subflow.sent.is_empty() {
             subflow.timer.clear(); // RFC 6298 (5.2)
         } else {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
@@ -114,9 +113,6 @@ impl Sender {
         self.note_writes(s);
         if buffered && self.expand_buffer(s, 1) {
             self.transmit_after(s, now, out);
-        }
-        if self.limited {
-            self.watch_window(now, out);
         }
         if self.uses.is_some() {
             self.note_use(s.bit(), now);
@@ -166,5 +162,15 @@ mod tests {
         assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
         assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));
         assert_eq!(ways(|config| config.push_acks = true), (true, false));
+    }
+
+    /// The fast path knows one end of the stream only.
+    #[test]
+    fn a_connection_with_messages_has_none() {
+        let config = Config { recovery: LossRecovery::NewReno, push_acks: false, ..Config::defaults(Preset::Linux) };
+        let mut sender = Sender::new(Arc::new(config), Some(10_000));
+        assert_eq!((sender.fast, sender.plain), (true, true));
+        sender.keep_open();
+        assert_eq!((sender.fast, sender.plain), (false, false));
     }
 }

@@ -102,6 +102,30 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
+/// Two subflows whose send buffer grows with their windows, without losses: it grows at the same ACKs.
+#[test]
+fn both_ways_grow_the_send_buffer_alike() {
+    for seed in 0..16 {
+        let case = Case {
+            algorithm: 2,
+            recovery: LossRecovery::Rack,
+            scheduler: PacketScheduler::LowestTimeToSend,
+            send_buffer: SendBuffer::Auto,
+            stale_after: 1,
+            subflows: 2,
+            seed,
+            loss: if seed % 2 == 0 { 0.0 } else { 0.005 },
+            mark: 0.0,
+            jitter: Time::from_us(seed),
+            byte_counting: true,
+            limited_transmit: true,
+            undo: true,
+            ack_every: 1 + u32::from(seed % 4 < 2),
+        };
+        assert_eq!(sent(&case, true), sent(&case, false), "{seed}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(64))]
 
