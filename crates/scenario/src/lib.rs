@@ -9,6 +9,7 @@ mod convert;
 mod descriptions;
 mod errors;
 mod file;
+mod foreign;
 mod hosts;
 mod included;
 mod known;

@@ -1,12 +1,13 @@
 //! Congestion control algorithms that files of the scenario define.
 
-use linkpool_settings::{Preset, Settings, nearest};
+use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::{Algorithm, Definition};
 
 use super::section::Section;
 use crate::compile::Compile;
 use crate::descriptions::KeysOf;
 use crate::errors::Report;
+use crate::foreign::instead_of_value;
 use crate::included;
 use crate::model::{Control, ControlFile, Transport};
 use crate::tree::{KeyPath, Value};
@@ -97,7 +98,7 @@ impl Controls {
         let known = Control::all().find(|control| control.name() == name);
         if known.is_none() && !self.lacking {
             let names = Control::all().map(Control::name).chain(self.definitions().map(|d| d.name));
-            section.error("control", format!("unknown value {name:?}; {}", nearest(&name, names)));
+            section.error("control", format!("unknown value {name:?}; {}", instead_of_value(&name, names)));
         }
         known
     }

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, Expected, IntoDeserializer, Unexpected, Vis
 use serde::forward_to_deserialize_any;
 
 use super::node::{Node, Value};
-use linkpool_settings::nearest;
+use crate::foreign::{instead_of_key, instead_of_value};
 
 /// Why a node does not have the expected type.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReadError::UnknownKey { key, known } => {
-                write!(f, "unknown key `{key}`; {}", nearest(key, known.iter().copied()))
+                write!(f, "unknown key `{key}`; {}", instead_of_key(key, known.iter().copied()))
             }
             ReadError::NotSeveral => write!(f, "expected an array, found a table"),
             ReadError::Other(message) => f.write_str(message),
@@ -49,7 +49,7 @@ impl Error for ReadError {
     }
 
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> ReadError {
-        ReadError::Other(format!("unknown value {variant:?}; {}", nearest(variant, known.iter().copied())))
+        ReadError::Other(format!("unknown value {variant:?}; {}", instead_of_value(variant, known.iter().copied())))
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> ReadError {

@@ -1,0 +1,48 @@
+//! Words of Linux and of other simulators that are no keys or values here, and what is right in their
+//! place. Without them an error would suggest the word that is spelt most alike, which means
+//! something else.
+
+use linkpool_settings::nearest;
+
+/// Values of `control` that are a way of loss recovery here.
+const RECOVERIES: [&str; 3] = ["newreno", "sack", "rack"];
+
+/// Congestion control, and transports, that linkpool does not have.
+const ABSENT: [(&str, &str); 11] = [
+    ("bbr", "BBR"),
+    ("dcqcn", "DCQCN"),
+    ("eqds", "EQDS"),
+    ("homa", "Homa"),
+    ("hpcc", "HPCC"),
+    ("nscc", "NSCC (Ultra Ethernet)"),
+    ("pfabric", "pFabric"),
+    ("roce", "RoCE"),
+    ("swift", "Swift"),
+    ("timely", "TIMELY"),
+    ("vegas", "Vegas"),
+];
+
+/// A remedy for the unknown key `name` of a table with the keys `known`.
+pub(crate) fn instead_of_key<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match name {
+        "pfc" | "pause" => "there are no pause frames (PFC) in this version: a full queue drops or trims".into(),
+        _ => nearest(name, known),
+    }
+}
+
+/// A remedy for the unknown value `name` where the values `known` are right.
+pub(crate) fn instead_of_value<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = name.to_lowercase();
+    if !known.contains(&"reno") && !known.contains(&"lia") {
+        return nearest(name, known);
+    }
+    if RECOVERIES.contains(&lower.as_str()) {
+        let control = if known.contains(&"reno") { "reno" } else { "uncoupled" };
+        return format!("this is a loss recovery: write \"{control}\" here, and `recovery = \"{lower}\"`");
+    }
+    match ABSENT.iter().find(|(absent, _)| *absent == lower) {
+        Some((_, title)) => format!("{title} is not in this version (known: {})", known.join(", ")),
+        None => nearest(name, known),
+    }
+}
