@@ -94,6 +94,12 @@ def test_the_base_may_stand_in_the_study() -> None:
             "mine.toml: arm.0.sett: unknown key; there are name, base, set",
         ),
         ('base = "b"\nseeds = 0', "mine.toml: seeds: at least one seed"),
+        ('base = "b"\nseeds = 100001', "mine.toml: seeds: 100001 seeds; at most 100000"),
+        ('base = "b"\nseeds = 9223372036854775808', "9223372036854775808 seeds; at most"),
+        (
+            'base = "b"\nseeds = 100000\nvary.a = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]',
+            "mine.toml: 1100000 runs; a study has at most 1000000",
+        ),
         ('base = "b"\nseeds = [1, 1]', "mine.toml: seeds: a list of one or more seeds that differ"),
         ('base = "b"\nseeds = [-1]', "mine.toml: seeds: a seed is 0 to"),
         (

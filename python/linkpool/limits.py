@@ -9,6 +9,10 @@ from linkpool.units import show_bytes
 
 MOST_THREADS = 64
 MOST_SEED = 2**63 - 1
+MOST_SEEDS = 100_000
+"""More seeds than this are a slip of the pen: an interval narrows with their root."""
+MOST_RUNS = 1_000_000
+"""A study of more runs would not fit into memory before the first of them."""
 SHARE_OF_MEMORY = 0.8
 SHARE_OF_DISK = 0.9
 

@@ -15,6 +15,7 @@ from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.experiments import registry
 from linkpool.identity import digest
+from linkpool.limits import MOST_SEEDS
 from linkpool.publish import publish
 from linkpool.study.claims import Claim, Verdict
 from linkpool.study.experiment import Experiment, with_seeds
@@ -53,7 +54,7 @@ def reproduce(
         Path, typer.Option("--out", metavar="DIR", help="Directory of the results.")
     ] = Path("results"),
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="Run with seeds 1 to N.")
+        int | None, typer.Option("--seeds", min=1, max=MOST_SEEDS, help="Run with seeds 1 to N.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")

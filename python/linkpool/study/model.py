@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -22,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from linkpool.limits import MOST_SEED
+from linkpool.limits import MOST_RUNS, MOST_SEED, MOST_SEEDS
 from linkpool.study import measures
 from linkpool.study.toml import dumps
 from linkpool.study.values import Shown, names_of, shown
@@ -181,10 +182,13 @@ class Study(BaseModel):
 
     def variations(self) -> Iterator[dict[str, Any]]:
         """Give the settings of each combination of varied values."""
-        axes = [[{key: value} for value in values] for key, values in flatten(self.vary).items()]
-        axes += [_rows(flatten(table)) for table in self.zip]
-        for combination in product(*axes):
+        for combination in product(*self._axes()):
             yield {key: value for part in combination for key, value in part.items()}
+
+    def _axes(self) -> list[list[dict[str, Any]]]:
+        """Return what varies by itself: of each axis the settings of its values."""
+        axes = [[{key: value} for value in values] for key, values in flatten(self.vary).items()]
+        return axes + [_rows(flatten(table)) for table in self.zip]
 
     @classmethod
     def load(cls, file: str | Path) -> Study:
@@ -283,6 +287,8 @@ class Study(BaseModel):
         if isinstance(seeds, int):
             if seeds < 1:
                 raise ValueError("at least one seed; write a number of seeds or a list, as in 5")
+            if seeds > MOST_SEEDS:
+                raise ValueError(f"{seeds} seeds; at most {MOST_SEEDS}, or a list of seeds")
         elif not seeds or len(set(seeds)) < len(seeds):
             raise ValueError("a list of one or more seeds that differ, as in [1, 2, 3]")
         elif not all(0 <= seed <= MOST_SEED for seed in seeds):
@@ -331,6 +337,10 @@ class Study(BaseModel):
             for arm in self.arms:
                 if key in arm.settings():
                     raise ValueError(f"{key} varies, and arm {arm.name!r} sets it")
+        variations = math.prod(len(axis) for axis in self._axes())
+        runs = len(names) * variations * len(self.seed_list)
+        if runs > MOST_RUNS:
+            raise ValueError(f"{runs} runs; a study has at most {MOST_RUNS}")
         values: dict[str, list[Any]] = {ARM: names, **self._varied}
         for key, value in self.baseline.items():
             if key not in values:
