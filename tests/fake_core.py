@@ -127,6 +127,10 @@ class FakeScenario:
         """As many as there are bytes in the scenario: something."""
         return float(len(self._text))
 
+    def offered_loads(self) -> list[tuple[str, str, float, float]]:
+        """Return what its workloads offer: nothing."""
+        return []
+
     def run(
         self, out_dir: str, progress: Progress | None = None, threads: int | None = 1
     ) -> dict[str, object]:

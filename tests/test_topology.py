@@ -1,5 +1,6 @@
 """Topologies: numbers of nodes and paths, bisections by formula, and pages that are true."""
 
+import json
 import os
 import random
 import re
@@ -19,6 +20,7 @@ from linkpool.cli import app
 from linkpool.optimum.fair import concurrent
 from linkpool.optimum.network import Flow, Network
 from linkpool.topology import Fabric
+from linkpool.topology.drawing import draw
 from linkpool.topology.layout import positions
 
 PAGES = sorted((Path(__file__).parent.parent / "docs" / "topologies").glob("*.toml"))
@@ -183,6 +185,24 @@ def test_pages_say_what_the_command_says(scenario: Path, tmp_path: Path) -> None
     assert out.stat().st_size > 5000
     assert scenario.with_suffix(".png").exists()
     assert scenario.with_suffix(".md").name in (scenario.parent / "README.md").read_text("utf-8")
+
+
+@pytest.mark.core
+def test_parallel_cables_are_counted_one_by_one(tmp_path: Path) -> None:
+    """Two hosts at each of two switches, which three cables join."""
+    nodes = [{"id": name, "kind": "host"} for name in "abcd"]
+    nodes += [{"id": name, "kind": "switch"} for name in "st"]
+    ends = ["as", "bs", "ct", "dt", "st", "st", "ts"]
+    edges = [{"source": s, "target": t, "rate": "10Gbps", "delay": "1us"} for s, t in ends]
+    file = tmp_path / "g.json"
+    file.write_text(json.dumps({"nodes": nodes, "edges": edges}), encoding="utf-8")
+    of = Fabric.of(file)
+    assert [cables.number for cables in of.cables()] == [4, 3]
+    assert [(c.hops, c.paths) for c in of.path_classes()[0]] == [(2, 1), (3, 3)]
+    assert of.bisection() == (pytest.approx(20e9), 20e9)
+    written = [text.get_text() for text in draw(of).axes[0].texts]
+    assert "3 x" in written
+    assert "1 x" not in written
 
 
 @pytest.mark.core

@@ -43,6 +43,12 @@ class Scenario:
         """Estimate what its run will need."""
     def expected_hops(self) -> float:
         """Estimate how many packets will cross a link, ACKs too: the work of its run."""
+    def offered_loads(self) -> list[tuple[str, str, float, float]]:
+        """Return what its workloads with a rate of arrivals offer to each tier; none without them.
+
+        Of a tier: the layers that its links lead from and to, the load, and that of the busiest
+        link. A load is payload over the capacity of the links.
+        """
     def run(
         self,
         out_dir: str,

@@ -15,6 +15,7 @@ from linkpool import _core, forks
 from linkpool.columns import TABLES
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
+from linkpool.offered import TierLoad
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import show_number, show_rate, show_seconds
@@ -128,6 +129,19 @@ class Result:
     def workloads(self) -> pl.DataFrame:
         """One row per workload: the sizes and load that the scenario asks for."""
         return self._table("workloads")
+
+    @cached_property
+    def tiers(self) -> pl.DataFrame:
+        """One row per tier of the fabric: what workloads with a rate of arrivals offer to it."""
+        return self._table("tiers")
+
+    @property
+    def offered(self) -> list[TierLoad]:
+        """What is offered to each tier; empty: no workload has a rate of arrivals."""
+        if not self.has("tiers"):
+            return []
+        columns = ("layer", "to_layer", "load", "load_busiest")
+        return [TierLoad(*row) for row in self.tiers.select(columns).iter_rows()]
 
     @cached_property
     def changes(self) -> pl.DataFrame:

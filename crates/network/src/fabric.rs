@@ -98,8 +98,15 @@ pub struct Fabric {
     links: Vec<LinkSpec>,
     /// Links of node n are `first_link[n]..first_link[n + 1]`.
     first_link: Vec<LinkId>,
+    /// By link: the other direction of its cable.
+    reverse: Vec<LinkId>,
+    /// By link, if several cables join some two nodes: which of those of its two nodes it is; none, if it is the only one.
+    members: Vec<u32>,
     hosts_forward: bool,
 }
+
+/// The link is the only one from its node to the other.
+const ALONE: u32 = u32::MAX;
 
 impl Fabric {
     /// Number of hosts; they are nodes `0..hosts`.
@@ -146,18 +153,38 @@ impl Fabric {
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.nodes_by_name.get(name).copied()
     }
-    /// The link from one node to another.
+    /// The link from one node to another; the first one, if several cables join them.
     pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
-        self.links_from(from).find(|l| self.links[l.index()].to == to)
+        self.links_between(from, to).next()
+    }
+    /// The links from one node to another: several, if several cables join them.
+    pub fn links_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = LinkId> {
+        self.links_from(from).filter(move |l| self.links[l.index()].to == to)
+    }
+    /// The links that go `from` one node `to` another, by name. Of several all, or only number n (from 0) if `to` ends
+    /// with `#n`.
+    pub fn links_named(&self, from: &str, to: &str) -> Vec<LinkId> {
+        let Some(from) = self.node(from) else { return Vec::new() };
+        match (self.node(to), split_member(to)) {
+            (Some(to), _) => self.links_between(from, to).collect(),
+            (None, Some((to, member))) => {
+                let links = self.node(to).into_iter().flat_map(|to| self.links_between(from, to));
+                links.filter(|link| self.member(*link) == Some(member)).collect()
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+    /// The node that a step of a path names: `NODE`, or `NODE#n` for one of the cables to it.
+    pub fn step(&self, name: &str) -> Option<NodeId> {
+        self.node(name).or_else(|| self.node(split_member(name)?.0))
+    }
+    /// If several cables join the two nodes of `link`: its number among its node's links to the other, from 0.
+    pub fn member(&self, link: LinkId) -> Option<u32> {
+        self.members.get(link.index()).copied().filter(|member| *member != ALONE)
     }
     /// The other direction of a cable.
     pub fn reverse(&self, link: LinkId) -> LinkId {
-        let LinkSpec { from, to, .. } = self.links[link.index()];
-        // Between two nodes that are joined more than once: of as many links each way, the one of
-        // the same rank.
-        let of_pair = |from, to| self.links_from(from).filter(move |l| self.links[l.index()].to == to);
-        let rank = of_pair(from, to).take_while(|l| *l != link).count();
-        of_pair(to, from).nth(rank).expect("cables have two directions")
+        self.reverse[link.index()]
     }
     /// The capacity of the links from all hosts together, bit/s.
     pub fn access_rate(&self) -> f64 {
@@ -208,11 +235,25 @@ impl Fabric {
         NodeId::first(self.hosts).map(place).collect()
     }
 
-    /// `FROM->TO`.
+    /// `FROM->TO`; if several cables join the two, `FROM->TO#0` and so on, in their order.
     pub fn link_name(&self, link: LinkId) -> String {
-        let l = &self.links[link.index()];
-        format!("{}->{}", self.name(l.from), self.name(l.to))
+        let (from, to) = self.link_ends(link);
+        format!("{from}->{to}")
     }
+
+    /// The two parts of [`Fabric::link_name`].
+    pub fn link_ends(&self, link: LinkId) -> (String, String) {
+        let l = &self.links[link.index()];
+        let member = self.member(link).map(|member| format!("#{member}")).unwrap_or_default();
+        (self.name(l.from).to_string(), format!("{}{member}", self.name(l.to)))
+    }
+}
+
+/// The node and the number in `NODE#n`.
+pub fn split_member(name: &str) -> Option<(&str, u32)> {
+    let (node, member) = name.rsplit_once('#')?;
+    // 01 and +1 are no names of a cable.
+    Some((node, member.parse().ok().filter(|n: &u32| n.to_string() == member)?))
 }
 
 /// Puts a [`Fabric`] together.
@@ -254,12 +295,18 @@ impl FabricBuilder {
     ///
     /// # Panics
     /// With more hosts than [`MOST_HOSTS`].
-    pub fn build(mut self) -> Fabric {
+    pub fn build(self) -> Fabric {
         let hosts = self.layers.iter().filter(|l| **l == Layer::Host).count();
         assert!(hosts <= MOST_HOSTS as usize, "at most {MOST_HOSTS} hosts");
-        self.links.sort_by_key(|l| l.from); // stable: a node's links keep the order in which they were added
+        // The two directions of cable i are directions 2i and 2i + 1.
+        let mut directions: Vec<usize> = (0..self.links.len()).collect();
+        directions.sort_by_key(|d| self.links[*d].from); // stable: a node's links keep the order in which they were added
+        let mut places = vec![LinkId::NONE; directions.len()];
+        LinkId::first(directions.len()).zip(&directions).for_each(|(link, direction)| places[*direction] = link);
+        let reverse = directions.iter().map(|direction| places[direction ^ 1]).collect();
+        let links: Vec<LinkSpec> = directions.iter().map(|direction| self.links[*direction].clone()).collect();
         let first_link =
-            (0..=self.names.len()).map(|n| LinkId::new(self.links.partition_point(|l| l.from.index() < n))).collect();
+            (0..=self.names.len()).map(|n| LinkId::new(links.partition_point(|l| l.from.index() < n))).collect();
         let mut nodes_by_name = HashMap::with_capacity(self.names.len());
         for (name, node) in self.names.iter().zip(NodeId::first(self.names.len())) {
             nodes_by_name.entry(name.clone()).or_insert(node);
@@ -269,11 +316,26 @@ impl FabricBuilder {
             names: self.names,
             layers: self.layers,
             hosts,
-            links: self.links,
+            members: members(&links),
+            links,
             first_link,
+            reverse,
             hosts_forward: self.hosts_forward,
         }
     }
+}
+
+/// By link, sorted by sending node: its number among those to the same node; of no use if no node has several to one.
+fn members(links: &[LinkSpec]) -> Vec<u32> {
+    let mut by_ends: Vec<usize> = (0..links.len()).collect();
+    by_ends.sort_by_key(|link| (links[*link].from, links[*link].to)); // stable
+    let mut members = vec![ALONE; links.len()];
+    for of_pair in by_ends.chunk_by(|a, b| (links[*a].from, links[*a].to) == (links[*b].from, links[*b].to)) {
+        if of_pair.len() > 1 {
+            (0..).zip(of_pair).for_each(|(member, link)| members[*link] = member);
+        }
+    }
+    if members.iter().all(|member| *member == ALONE) { Vec::new() } else { members }
 }
 
 #[cfg(test)]
@@ -283,6 +345,39 @@ mod tests {
     #[test]
     fn layers_have_their_names() {
         assert_eq!(Layer::ALL.map(Layer::name), ["host", "switch", "edge", "aggregation", "core"]);
+    }
+
+    /// Three cables between two switches, of which the second was laid from the other end.
+    #[test]
+    fn parallel_cables_have_names_of_their_own() {
+        let mut b = FabricBuilder::default();
+        let [a, h] = ["a", "b#1"].map(|name| b.node(name, Layer::Host));
+        let [s, t] = ["s", "t"].map(|name| b.node(name, Layer::Switch));
+        b.cable(a, s, Rate::gbps(1), Time(1));
+        b.cable(s, t, Rate::gbps(1), Time(1));
+        b.cable(t, s, Rate::gbps(2), Time(1));
+        b.cable(h, t, Rate::gbps(1), Time(1));
+        b.cable(s, t, Rate::gbps(3), Time(1));
+        let fabric = b.build();
+        let names: Vec<String> = LinkId::first(10).map(|link| fabric.link_name(link)).collect();
+        let expected = ["a->s", "b#1->t", "s->a", "s->t#0", "s->t#1", "s->t#2", "t->s#0", "t->s#1", "t->b#1", "t->s#2"];
+        assert_eq!(names, expected);
+        for link in LinkId::first(10) {
+            let (there, back) = (&fabric.links()[link.index()], &fabric.links()[fabric.reverse(link).index()]);
+            assert_eq!((there.from, there.to, there.rate), (back.to, back.from, back.rate));
+            assert_eq!(fabric.member(link), fabric.member(fabric.reverse(link)));
+        }
+        let rates = |from: &str, to: &str| -> Vec<u64> {
+            let links = fabric.links_named(from, to).into_iter();
+            links.map(|link| fabric.links()[link.index()].rate.0 / 1_000_000_000).collect()
+        };
+        assert_eq!((rates("s", "t"), rates("t", "s")), (vec![1, 2, 3], vec![1, 2, 3]));
+        assert_eq!((rates("t", "s#1"), rates("s", "t#2")), (vec![2], vec![3]));
+        assert_eq!((rates("a", "s"), rates("t", "b#1")), (vec![1], vec![1]));
+        for (from, to) in [("s", "t#3"), ("s", "t#01"), ("s", "t#"), ("a", "s#0"), ("s", "u"), ("u", "s")] {
+            assert_eq!(rates(from, to), Vec::<u64>::new(), "{from}->{to}");
+        }
+        assert_eq!(fabric.link(s, t), Some(LinkId::new(3)));
     }
 
     /// Two racks below one aggregation switch are a pod; a third, joined to them by a core switch

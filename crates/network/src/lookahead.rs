@@ -16,6 +16,10 @@ use crate::successors::Successors;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// The most words of [`Successors`], 512 MiB: they grow with the square of the ports of a switch. Partitions of fabrics
+/// with more meet in each window.
+const MOST_WORDS: usize = 1 << 26;
+
 impl Partitions {
     /// Partitions that meet less often than in each window, where no packet comes back sooner to the partition that it has
     /// left. Pinned paths must be among the shortest. Switches must be split before.
@@ -32,7 +36,10 @@ impl Partitions {
 fn find_stages(fabric: &Fabric, partitions: &Partitions, policies: &Policies, timetable: &Timetable) -> Option<Stages> {
     let routes = timetable.hashed()?;
     let is_plain = timetable.are_plain(fabric, policies, LinkId::first(fabric.links().len()));
-    if !is_plain || partitions.lead_to_hosts(fabric) {
+    if partitions.count() == 1 || !is_plain || partitions.lead_to_hosts(fabric) {
+        return None;
+    }
+    if Successors::words(fabric) > MOST_WORDS {
         return None;
     }
     let ways = Ways::new(fabric, partitions, Successors::new(fabric, routes))?;
@@ -241,6 +248,20 @@ mod tests {
             let passing: Vec<usize> = (0..6).filter(|step| stages.steps[*step].passes_on).collect();
             assert_eq!(passing, [0, 5]);
         }
+    }
+
+    /// Two switches with 46,000 cables to each other, of 64 ports a word: 2 x 46,000 x 719 words, for each link to them.
+    #[test]
+    fn none_where_switches_have_too_many_ports() {
+        let star = |ports: usize| {
+            let mut b = crate::fabric::FabricBuilder::default();
+            let [one, other] = ["one", "other"].map(|name| b.node(name, crate::fabric::Layer::Switch));
+            (0..ports).for_each(|_| b.cable(one, other, Rate::gbps(1), Time(1)));
+            b.build()
+        };
+        assert_eq!(Successors::words(&star(46_000)), 2 * 46_000 * 719);
+        assert_eq!(Successors::words(&tree()), 2 * 48 - 16);
+        assert!(Successors::words(&star(46_500)) > MOST_WORDS && Successors::words(&star(46_000)) < MOST_WORDS);
     }
 
     #[test]

@@ -89,6 +89,11 @@ impl Nearer {
         }
     }
 
+    /// The nodes with a way to the target, those farther away before those that are nearer; and hosts that do not forward, before all.
+    pub(crate) fn farthest_first(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.ends).chain(self.queue.iter().rev().copied()).map(NodeId::from)
+    }
+
     /// Links from each node to the target; `u32::MAX` without a way, and for nodes that do not
     /// count.
     pub(crate) fn distance(&self) -> &[u32] {

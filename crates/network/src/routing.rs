@@ -84,7 +84,8 @@ impl Routes {
                 column_nodes.push(node);
             }
             columns.push(*column);
-            last_links.push(fabric.link(node, host).unwrap_or(LinkId::NONE));
+            let only = fabric.links_from(host).next().filter(|_| node != host);
+            last_links.push(only.map_or(LinkId::NONE, |only| fabric.reverse(only)));
         }
         // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node.index() >= fabric.hosts() || fabric.links_from(node).len() != 1;

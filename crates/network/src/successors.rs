@@ -15,6 +15,11 @@ pub(crate) struct Successors {
 }
 
 impl Successors {
+    /// The words that they take: for each link a bit for each port of the switch to which it leads.
+    pub(crate) fn words(fabric: &Fabric) -> usize {
+        fabric.links().iter().map(|spec| ports_of(fabric, spec.to).div_ceil(64)).sum()
+    }
+
     /// Those of all packets that `routes` guide, also of those whose path is pinned, if it is one of the shortest.
     pub(crate) fn new(fabric: &Fabric, routes: &Routes) -> Successors {
         let first = |node| fabric.links_from(node).next().unwrap_or(LinkId::NONE);

@@ -93,6 +93,11 @@ impl Scenario {
         self.compute(py, linkpool_sim::expected_hops)
     }
 
+    fn offered_loads(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str, f64, f64)>> {
+        let loads = self.compute(py, |scenario| linkpool_sim::offered_loads(scenario, &scenario.topology.fabric()))?;
+        Ok(loads.into_iter().map(|load| (load.from, load.to, load.load, load.busiest)).collect())
+    }
+
     #[pyo3(signature = (out_dir, progress = None, threads = Some(1)))]
     fn run<'py>(
         &self,

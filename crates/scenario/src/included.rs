@@ -9,6 +9,11 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// The text of the file at `path`, or why there is none.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
+    text(bytes(path)?)
+}
+
+/// The content of the file at `path`, or why there is none.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |why: std::io::Error| format!("cannot be read: {why}");
     // A pipe could keep the reader waiting for ever, and a device never ends.
     if !std::fs::metadata(path).map_err(cannot)?.is_file() {
@@ -17,13 +22,19 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     read_at_most(File::open(path).map_err(cannot)?, MOST_BYTES)
 }
 
-fn read_at_most(file: impl Read, most: u64) -> Result<String, String> {
+/// `bytes` as text, without the byte order mark with which some programs begin it.
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|_| "is not a text file (UTF-8)".to_string())?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
+}
+
+fn read_at_most(file: impl Read, most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|why| format!("cannot be read: {why}"))?;
     if bytes.len() as u64 > most {
         return Err(format!("is larger than {} MiB, the most that a scenario may include", most >> 20));
     }
-    String::from_utf8(bytes).map_err(|_| "is not a text file (UTF-8)".to_string())
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -32,9 +43,17 @@ mod tests {
 
     #[test]
     fn files_are_read_up_to_the_bound_and_no_further() {
-        assert_eq!(read_at_most(&b"abcd"[..], 4).unwrap(), "abcd");
+        assert_eq!(read_at_most(&b"abcd"[..], 4).unwrap(), b"abcd");
         assert!(read_at_most(std::io::repeat(b'x'), 4).unwrap_err().contains("is larger than"));
-        assert!(read_at_most(&b"\xff"[..], 4).unwrap_err().contains("not a text file"));
+    }
+
+    /// A byte order mark is one at the beginning alone.
+    #[test]
+    fn text_is_utf_8_without_its_mark() {
+        let of = |bytes: &[u8]| text(bytes.to_vec());
+        assert_eq!(of(b"\xef\xbb\xbfa\xef\xbb\xbf").unwrap(), "a\u{feff}");
+        assert_eq!(of(b"a").unwrap(), "a");
+        assert!(of(b"\xff").unwrap_err().contains("not a text file"));
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use linkpool_network::{Fabric, NodeId};
+use linkpool_network::{Fabric, NodeId, split_member};
 use linkpool_settings::{HostName, LinkEnds, LinkName, Names, closest, nearest};
 use linkpool_units::HostId;
 
 use crate::hosts::names_of_hosts;
 use crate::included;
+use crate::quote::quoted;
 
 /// What a scenario has, by name; `None`: it is not known, because it is in error.
 pub(crate) struct Known<'f> {
@@ -25,17 +26,41 @@ impl Known<'_> {
             format!("hosts are {}, or their indices 0 to {}", names_of_hosts(fabric), fabric.hosts() - 1)
         })
     }
+
+    /// The host that a file calls `text`: by its name, or else by its index.
+    pub(crate) fn host_in_file(&self, text: &str) -> Result<HostId, String> {
+        let fabric = self.fabric.ok_or_else(String::new)?;
+        match (fabric.node(text), text.parse()) {
+            (None, Ok(index)) => self.host_of_index(fabric, index),
+            (node, _) => self.host_of_node(fabric, node, &quoted(text)),
+        }
+    }
+
+    /// The host of this index, unless a node has this number as its name: then only that is meant.
+    fn host_of_index(&self, fabric: &Fabric, index: u32) -> Result<HostId, String> {
+        match fabric.node(&index.to_string()) {
+            None if (index as usize) < fabric.hosts() => Ok(index.into()),
+            node => self.host_of_node(fabric, node, &index.to_string()),
+        }
+    }
+
+    /// The host that `node` is, of the name that messages show as `name`.
+    fn host_of_node(&self, fabric: &Fabric, node: Option<NodeId>, name: &str) -> Result<HostId, String> {
+        match node {
+            Some(node) if node.index() < fabric.hosts() => Ok(node.into()),
+            Some(_) => Err(format!("{name} is a switch; {}", self.host_names())),
+            None => Err(format!("there is no host {name}; {}", self.host_names())),
+        }
+    }
 }
 
 impl Names for Known<'_> {
     fn host(&self, name: &HostName) -> Result<HostId, String> {
         let fabric = self.fabric.ok_or_else(String::new)?;
-        let number = match name {
-            HostName::Index(index) => Some(*index),
-            HostName::Name(name) => fabric.node(name).map(u32::from),
-        };
-        let host = number.filter(|number| (*number as usize) < fabric.hosts()).map(HostId::from);
-        host.ok_or_else(|| format!("there is no host {name}; {}", self.host_names()))
+        match name {
+            HostName::Index(index) => self.host_of_index(fabric, *index),
+            HostName::Name(name) => self.host_of_node(fabric, fabric.node(name), &quoted(name)),
+        }
     }
 
     fn host_name(&self, host: HostId) -> String {
@@ -61,9 +86,12 @@ impl Names for Known<'_> {
         let both = text.contains("<->");
         let text = text.replace("<->", "->");
         let ends = text.split_once("->").map(|(from, to)| (from.trim().to_string(), to.trim().to_string()));
-        let is_link = |(from, to): &LinkEnds| fabric.link(fabric.node(from)?, fabric.node(to)?);
-        let (from, to) = ends.filter(|ends| is_link(ends).is_some()).ok_or_else(|| no_such_link(&text, fabric))?;
-        let back = both.then(|| (to.clone(), from.clone()));
+        let is_link = |(from, to): &LinkEnds| !fabric.links_named(from, to).is_empty();
+        let (from, to) = ends.filter(is_link).ok_or_else(|| no_such_link(&text, fabric))?;
+        let back = both.then(|| match (fabric.node(&to), split_member(&to)) {
+            (None, Some((to, member))) => (to.to_string(), format!("{from}#{member}")),
+            _ => (to.clone(), from.clone()),
+        });
         Ok([(from, to)].into_iter().chain(back).collect())
     }
 
@@ -80,6 +108,9 @@ pub(crate) fn no_such_link(text: &str, fabric: &Fabric) -> String {
         return format!("{text:?} is no link; links are written FROM->TO, as in \"{from}->{to}\"");
     };
     let (from, to) = (from.trim(), to.trim());
+    if let Some(message) = no_such_member(from, to, fabric) {
+        return message;
+    }
     for end in [from, to] {
         if fabric.node(end).is_none() {
             let nodes: Vec<&str> = NodeId::first(fabric.nodes()).map(|node| fabric.name(node)).collect();
@@ -89,9 +120,21 @@ pub(crate) fn no_such_link(text: &str, fabric: &Fabric) -> String {
     }
     let at = fabric.node(from).into_iter().flat_map(|node| fabric.links_from(node));
     let mut neighbours: Vec<&str> = at.map(|link| fabric.name(fabric.links()[link.index()].to)).collect();
+    neighbours.dedup();
     let more = if neighbours.len() > 8 { ", ..." } else { "" };
     neighbours.truncate(8);
     format!("there is no link from {from} to {to}; {from} is linked to {}{more}", neighbours.join(", "))
+}
+
+/// Says how many cables there are, if one is named that there is not.
+fn no_such_member(from: &str, to: &str, fabric: &Fabric) -> Option<String> {
+    let (to, member) = split_member(to).filter(|_| fabric.node(to).is_none())?;
+    let cables = fabric.links_between(fabric.node(from)?, fabric.node(to)?).count();
+    Some(match cables {
+        0 => return None,
+        1 => format!("one cable joins {from} and {to}, whose direction is {from}->{to} without #{member}"),
+        n => format!("{n} cables join {from} and {to}: {from}->{to}#0 to {from}->{to}#{}", n - 1),
+    })
 }
 
 #[cfg(test)]

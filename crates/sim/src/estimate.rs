@@ -4,7 +4,7 @@
 use crate::effort::{expected_segments, setting};
 use crate::plan::CapturePlan;
 use crate::plan::family::Family;
-use linkpool_network::{Fabric, LinkId};
+use linkpool_network::{Fabric, LinkId, NodeId};
 use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
 use linkpool_workload::kinds::Expected;
@@ -122,15 +122,19 @@ impl Traffic {
     }
 }
 
-/// Entries of all routing tables: a row for each switch and a column for each rack, for each time
-/// at which routes change.
+/// Entries of all routing tables: a row for each switch and a column for each rack, and both for each host with
+/// several NICs, for each time at which routes change.
 fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
-    let racks: BTreeSet<u32> = fabric.racks_and_pods().into_iter().map(|(rack, _)| rack).collect();
-    let rows = fabric.nodes() - fabric.hosts();
+    let several = |host: &NodeId| fabric.links_from(*host).len() > 1;
+    let (several, single): (Vec<NodeId>, Vec<NodeId>) = NodeId::first(fabric.hosts()).partition(several);
+    let rack = |host: NodeId| fabric.links_from(host).next().map(|link| fabric.links()[link.index()].to);
+    let racks: BTreeSet<NodeId> = single.into_iter().filter_map(rack).collect();
+    let rows = fabric.nodes() - fabric.hosts() + several.len();
+    let columns = racks.len() + several.len();
     let times = |change: &Change| [Some(change.at), change.until];
     let changes = scenario.changes.iter().filter(|change| change.state.is_some() && scenario.reconverge().is_some());
     let times: BTreeSet<Time> = changes.flat_map(times).flatten().filter(|at| *at > Time::ZERO).collect();
-    rows as f64 * racks.len() as f64 * (1.0 + times.len() as f64)
+    rows as f64 * columns as f64 * (1.0 + times.len() as f64)
 }
 
 /// The length of a window: the least time of the smallest packet from one node to the next.

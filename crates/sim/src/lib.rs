@@ -7,6 +7,7 @@ mod effort;
 mod estimate;
 mod host;
 mod measure;
+mod offered;
 mod perfetto;
 mod plan;
 mod record;
@@ -20,6 +21,7 @@ pub use effort::expected_hops;
 pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
+pub use offered::{OfferedLoad, offered_loads};
 pub use perfetto::{Lifetime, PerfettoError, perfetto};
 pub use plan::{
     CapturePlan, Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes,

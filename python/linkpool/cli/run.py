@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from linkpool import api
-from linkpool.cli.console import fail, load, stdout
+from linkpool.cli.console import fail, load, stderr, stdout
 from linkpool.cli.progress import watching
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
 from linkpool.limits import MOST_SEED, MOST_THREADS
+from linkpool.offered import TierLoad, remarks
 from linkpool.publish import require_replaceable
 
 
@@ -48,6 +49,8 @@ def run(
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     scenario = load(file, seed, overrides)
+    for line in remarks([TierLoad(*tier) for tier in scenario.offered_loads()]):
+        stderr().print(line, soft_wrap=True)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
     count = threads or scenario.worthwhile_threads(cpus())
     name = f"{file.name} {explain(scenario.hosts, count, cpus(), threads)}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
+from linkpool.offered import remarks
 from linkpool.result import Result, ResultError
 from linkpool.summary import FctStats, Group, Slowdowns, Summary, size_class
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
@@ -89,6 +90,8 @@ def print_result(result: Result, console: Console) -> None:
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
     _print_groups(groups, console)
     console.print(_workloads(summary))
+    for line in remarks(result.offered):
+        console.print(f"{line}\n", soft_wrap=True)
     if summary.jobs:
         console.print(_jobs(summary))
     if summary.rtts:

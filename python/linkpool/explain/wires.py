@@ -16,22 +16,30 @@ class Wires:
         """Read the fabric of a result."""
         plan = api.load(result.dir / "scenario.toml", overrides=[]).plan()
         names = [name for name, _ in plan["nodes"]]
-        self._out: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in names}
+        self._out: dict[str, dict[str, list[tuple[int, int]]]] = {name: {} for name in names}
         hosts = set() if plan["hosts_forward"] else set(names[: plan["hosts"]])
         self._ends = hosts
         for source, target, rate, delay in plan["links"]:
-            self._out[names[source]][names[target]] = (rate, round(delay * PS))
+            cables = self._out[names[source]].setdefault(names[target], [])
+            cables.append((rate, round(delay * PS)))
         self.least = cache(self._least)
 
     def uplink(self, host: str) -> tuple[str, str] | None:
         """Return the link of a host by its two ends; None: it has several."""
-        out = self._out[host]
-        return (host, next(iter(out))) if len(out) == 1 else None
+        out = [target for target, cables in self._out[host].items() for _ in cables]
+        return (host, out[0]) if len(out) == 1 else None
 
     def hop(self, source: str, target: str, size: int) -> int:
-        """Return the time over one link without a queue, ps."""
-        rate, delay = self._out[source][target]
-        return -(-size * 8 * PS // rate) + delay
+        """Return the time over one link without a queue, ps.
+
+        Of parallel cables it is the least time, or that of the one that `NODE#n` names.
+        """
+        source = source if source in self._out else source.rpartition("#")[0]
+        cables = self._out[source].get(target)
+        if cables is None:
+            target, _, member = target.rpartition("#")
+            cables = [self._out[source][target][int(member)]]
+        return min(-(-size * 8 * PS // rate) + delay for rate, delay in cables)
 
     def along(self, path: list[str], size: int) -> int:
         """Return the time along a path without queues, ps: stored and forwarded at each node."""

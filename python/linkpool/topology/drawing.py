@@ -1,5 +1,7 @@
 """Pictures of fabrics."""
 
+from collections import Counter
+
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -53,6 +55,18 @@ def draw(fabric: Fabric) -> Figure:
             )
         )
     if len(fabric.names) <= NAMED:
+        # Parallel cables are one line.
+        for (a, b), number in Counter((a, b) for a, b, _, _ in fabric.links if a < b).items():
+            if number > 1:
+                middle = (at[a] + at[b]) / 2
+                axes.annotate(
+                    f"{number} x",
+                    middle,
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    backgroundcolor="white",
+                )
         for node, name in enumerate(fabric.names):
             # Below what is below all else, beside nothing but cables elsewhere.
             above = -12 if layered and node < fabric.hosts else 5

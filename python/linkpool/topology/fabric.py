@@ -25,10 +25,8 @@ _AROUND_A_GRAPH = """duration = "1s"
 file = {file}
 [transport.any]
 control = "reno"
-[[workload.flow]]
+[[workload.permutation]]
 transport = "any"
-from = 0
-to = 1
 """
 
 

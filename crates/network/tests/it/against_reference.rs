@@ -5,14 +5,16 @@ use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::topology::{self, Generator};
-use linkpool_network::{Cable, Fabric, Flags, LinkChange, LinkStats, NodeId, Partitions, QueueLimit, partition};
+use linkpool_network::{
+    Cable, Fabric, FabricBuilder, Flags, Layer, LinkChange, LinkStats, NodeId, Partitions, QueueLimit, partition,
+};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Fabrics of the papers, small.
 fn topologies() -> impl Strategy<Value = Fabric> {
-    (0u32..6, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
+    (0u32..7, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
         let (rate, delay) = (crate::common::RATES[rate], Time::from_ns(delay));
         match kind {
             0 => topology::ManyToOne { senders: 6, rate, delay }.fabric(),
@@ -23,9 +25,30 @@ fn topologies() -> impl Strategy<Value = Fabric> {
                 let (host, uplink) = (Cable { rate, delay }, Cable { rate: Rate::gbps(1), delay });
                 leaf_spine(3, 2, 3, [host, uplink]).fabric()
             }
+            5 => bundles(rate, delay),
             _ => topology::fat_tree(4, 2, rate, delay),
         }
     })
+}
+
+/// Six hosts at two leaves, one with two NICs at its leaf; three cables from each leaf to a spine, of which one is slower
+/// and one longer, and two to another.
+fn bundles(rate: Rate, delay: Time) -> Fabric {
+    let mut b = FabricBuilder::default();
+    let hosts: Vec<NodeId> = (0..6).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+    let [l0, l1, s0, s1] = ["l0", "l1", "s0", "s1"].map(|name| b.node(name, Layer::Switch));
+    for (host, leaf) in hosts.iter().zip([l0, l0, l0, l1, l1, l1]) {
+        b.cable(*host, leaf, rate, delay);
+    }
+    b.cable(hosts[0], l0, rate, delay);
+    for leaf in [l0, l1] {
+        b.cable(leaf, s0, rate, delay);
+        b.cable(s0, leaf, Rate::gbps(1), delay);
+        b.cable(leaf, s0, rate, delay + Time::from_us(3));
+        b.cable(leaf, s1, rate, delay);
+        b.cable(leaf, s1, rate, delay);
+    }
+    b.build()
 }
 
 fn dumbbell(rate: Rate, delay: Time) -> Fabric {

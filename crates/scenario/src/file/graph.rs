@@ -11,11 +11,14 @@ use crate::model;
 settings! {
     /// Any graph: either `file`, or `nodes` and `edges`.
     pub(crate) struct Graph {
-        /// A file relative to the scenario's directory: `.json` (the node-link form that networkx
-        /// writes), `.graphml`, or `.topo` (a fat-tree of htsim).
+        /// A file relative to the scenario's directory.
         file: Option<String> = None,
             refused |g| g.file.is_some() && (g.nodes.is_some() || g.edges.is_some())
                 => "a graph is in a file or written here, not both; leave out `file`, or `nodes` and `edges`";
+        /// The format of `file`: `"node-link"` (JSON as networkx writes it), `"graphml"`, `"htsim"`
+        /// (a fat-tree, `.topo`) or `"hpcc"` (a topology file of HPCC's simulator).
+        format: Option<GraphFormat>, from |_graph| None => "that of its ending: `.json`, `.graphml`, `.topo`",
+            when |g| g.file.is_some() => "a graph in a `file`";
         /// Rate of edges that name none.
         rate: Option<Rate>, from |_graph| None => "every edge names its own", within Bounds::POSITIVE;
         /// Propagation delay of edges that name none.
@@ -26,8 +29,9 @@ settings! {
         nodes: Option<Vec<NodeTable>> = None,
             refused |g| g.file.is_none() && g.nodes.is_none()
                 => "missing; write for example nodes = [{ id = \"h0\", kind = \"host\" }], or name a `file`";
-        /// Links between the nodes, the same in both directions: `[{ source = "h0", target = "s0"
-        /// }]`. An edge may have its own `rate` and `delay`.
+        /// Cables between the nodes, the same in both directions: `[{ source = "h0", target = "s0"
+        /// }]`. An edge may have its own `rate` and `delay`. Several edges between two nodes are
+        /// parallel cables.
         edges: Option<Vec<EdgeTable>> = None,
             refused |g| g.file.is_none() && g.nodes.is_some() && g.edges.is_none()
                 => "missing; write for example edges = [{ source = \"h0\", target = \"s0\" }]";
@@ -65,6 +69,17 @@ pub(crate) struct NodeTable {
 pub(crate) enum NodeKind {
     Host,
     Switch,
+}
+
+/// The format of a file that holds a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum GraphFormat {
+    NodeLink,
+    #[serde(rename = "graphml")]
+    GraphMl,
+    Htsim,
+    Hpcc,
 }
 
 /// A full-duplex link.

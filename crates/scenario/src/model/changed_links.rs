@@ -49,8 +49,7 @@ impl ChangedLinks<'_> {
         let named = |name: &String| fabric.node(name);
         match self {
             ChangedLinks::Listed(links) => {
-                let link = |(from, to): &LinkEnds| fabric.link(named(from)?, named(to)?);
-                links.iter().filter_map(link).map(|link| vec![link]).collect()
+                links.iter().flat_map(|(from, to)| fabric.links_named(from, to)).map(|link| vec![link]).collect()
             }
             ChangedLinks::OfNodes(names) => names.iter().filter_map(named).map(|node| links_at(fabric, node)).collect(),
             ChangedLinks::OfLayer(layer) => {

@@ -88,7 +88,7 @@ pub enum WeightRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkWeight {
-    /// The link, as FROM->TO.
+    /// The link, as FROM->TO; of parallel cables FROM->TO#n, or all of them.
     pub name: String,
     /// Its share relative to the other links.
     #[schemars(range(min = 1, max = 64))]
@@ -96,10 +96,10 @@ pub struct LinkWeight {
 }
 
 impl LinkWeight {
-    /// The link.
-    pub fn link(&self, fabric: &Fabric) -> Option<LinkId> {
-        let (from, to) = self.name.split_once("->")?;
-        fabric.link(fabric.node(from.trim())?, fabric.node(to.trim())?)
+    /// The link, or all of the parallel cables.
+    pub fn links(&self, fabric: &Fabric) -> Vec<LinkId> {
+        let ends = self.name.split_once("->");
+        ends.map_or_else(Vec::new, |(from, to)| fabric.links_named(from.trim(), to.trim()))
     }
 }
 
@@ -112,9 +112,12 @@ impl Routing {
             (RoutingKind::Adaptive, gap) => Spreading::LeastQueue(gap),
             _ => Spreading::Flows,
         };
-        let given = |link: &LinkWeight| Some((link.link(fabric)?, link.weight));
+        let given = |link: &LinkWeight| {
+            let weight = link.weight;
+            link.links(fabric).into_iter().map(move |link| (link, weight))
+        };
         let weights = match (&self.link, self.weights) {
-            (Some(links), _) => Weights::Given(links.iter().filter_map(given).collect()),
+            (Some(links), _) => Weights::Given(links.iter().flat_map(given).collect()),
             (None, Some(WeightRule::Capacity)) => Weights::Capacity,
             (None, _) => Weights::Equal,
         };

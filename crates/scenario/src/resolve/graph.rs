@@ -9,9 +9,9 @@ use linkpool_units::{Rate, Time};
 use super::graph_file::GraphFile;
 use super::section::Section;
 use super::settings::table;
-use super::size::fits;
-use super::{graphml, htsim, node_link};
-use crate::file::{EdgeTable, GRAPH, GraphTable, NodeKind, NodeTable};
+use super::size::{MOST_CABLES_OF_A_GRAPH, fits};
+use super::{graphml, hpcc_topology, htsim, node_link};
+use crate::file::{EdgeTable, GRAPH, GraphFormat, GraphTable, NodeKind, NodeTable};
 use crate::included;
 use crate::model::Graph;
 use crate::quote::quoted;
@@ -48,7 +48,7 @@ pub(super) fn resolve(section: &mut Section<'_, '_>) -> Option<Graph> {
 fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     let (place, nodes, edges) = match table.file {
         Some(file) => {
-            let read = read(&section.beside(&file));
+            let read = read(&section.beside(&file), table.format);
             let graph = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
             let (of_nodes, nodes) = graph.nodes.into_iter().unzip();
             let (of_edges, edges) = graph.edges.into_iter().unzip();
@@ -64,6 +64,12 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
     section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
     fits(hosts as u64, cables.len() as u64, key, section)?;
+    if cables.len() as u64 > MOST_CABLES_OF_A_GRAPH {
+        let number = cables.len();
+        section
+            .error(key, format!("makes {number} links; at most {MOST_CABLES_OF_A_GRAPH} of a graph can be simulated"));
+        return None;
+    }
     let graph = Graph { nodes, cables };
     if !section.is_good() {
         return None;
@@ -76,14 +82,23 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     Some(graph)
 }
 
-/// The graph in the file at `path`, in the format of its ending, or its error.
-fn read(path: &Path) -> Result<GraphFile, String> {
+/// The graph in the file at `path`, in `format` or that of its ending, or its error.
+fn read(path: &Path, format: Option<GraphFormat>) -> Result<GraphFile, String> {
     let text = included::read(path)?;
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("graphml") => graphml::parse(&text),
-        Some("topo") => htsim::parse(&text),
-        Some("json") => node_link::parse(&text),
-        _ => Err("is no known format: a graph is .json (node-link), .graphml or .topo (htsim)".to_string()),
+    let of_ending = || match path.extension().and_then(|ending| ending.to_str()) {
+        Some("json") => Some(GraphFormat::NodeLink),
+        Some("graphml") => Some(GraphFormat::GraphMl),
+        Some("topo") => Some(GraphFormat::Htsim),
+        _ => None,
+    };
+    match format.or_else(of_ending) {
+        Some(GraphFormat::NodeLink) => node_link::parse(&text),
+        Some(GraphFormat::GraphMl) => graphml::parse(&text),
+        Some(GraphFormat::Htsim) => htsim::parse(&text),
+        Some(GraphFormat::Hpcc) => hpcc_topology::parse(&text),
+        None => Err("has the ending of no known format: a graph is .json (node-link), .graphml or .topo (htsim), \
+                     or write its `format`"
+            .to_string()),
     }
 }
 
@@ -127,7 +142,8 @@ fn cables(
     place: &Place,
     section: &mut Section<'_, '_>,
 ) -> Vec<(NodeId, NodeId, Cable)> {
-    let mut seen = HashSet::new();
+    // By pair of nodes: the number of cables between them.
+    let mut joined: HashMap<(NodeId, NodeId), u32> = HashMap::new();
     let mut cables = Vec::new();
     for (i, edge) in edges.iter().enumerate() {
         if section.is_full() {
@@ -145,8 +161,20 @@ fn cables(
         let [Some(from), Some(to)] = ends else { continue };
         if from == to {
             wrong("joins a node to itself");
-        } else if !seen.insert((from.min(to), from.max(to))) {
-            wrong("these nodes are joined already; write one edge, with the rates added up");
+        }
+        let number = joined.entry((from.min(to), from.max(to))).or_default();
+        *number += 1;
+        // The cables are called FROM->TO#0, FROM->TO#1, and so on.
+        for (name, member) in [&edge.source, &edge.target].into_iter().flat_map(|name| [(name, 0), (name, *number - 1)])
+        {
+            let cable = format!("{name}#{member}");
+            if *number > 1 && names.contains_key(cable.as_str()) {
+                wrong(&format!(
+                    "the name of node {} is that of one of these parallel cables; rename it",
+                    quoted(&cable)
+                ));
+                break;
+            }
         }
         let rate = edge.rate.or(rate);
         match rate {

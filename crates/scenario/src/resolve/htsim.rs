@@ -1,15 +1,15 @@
 //! Fat-trees in the `.topo` files of htsim (csg-htsim).
 //!
 //! A header with `Nodes`, `Tiers` and `Podsize`, and a section `Tier n` for each tier from the edge
-//! upwards. A tier's links are the links below it. Parallel links (`Bundle`) become one link with
-//! the sum of their rates. Half of a switch's latency goes to each of the two links by which a
-//! packet arrives and leaves.
+//! upwards. A tier's links are the links below it, between two switches as many as its `Bundle`:
+//! parallel cables. Half of a switch's latency goes to each of the two links by which a packet
+//! arrives and leaves.
 
 use linkpool_network::{Layer, MOST_HOSTS};
 use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
-use super::size::MOST_CABLES;
+use super::size::MOST_CABLES_OF_A_GRAPH as MOST_CABLES;
 use crate::file::{EdgeTable, NodeKind, NodeTable};
 use crate::quote::quoted;
 
@@ -69,15 +69,21 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         let (edges, links_up) = (pods.saturating_mul(edges), pods.saturating_mul(links_up));
         (1, edges, divide(links_up, down.0, down.1, "links to the core")?)
     };
-    // With three tiers, the number of cables of an aggregation switch to the core.
+    // With three tiers, the number of core switches to which an aggregation switch is joined.
     let each = if tiers.len() == 3 {
         let (up, bundle) = (tier(1, "radix_up")?, tier(2, "bundle")?);
         divide(up.0, bundle.0, up.1, "links of an aggregation switch")?
     } else {
         0
     };
-    let aggregation_ports = edges.saturating_add(each);
-    fits(nodes, nodes.0.saturating_add(pods.saturating_mul(aggregations).saturating_mul(aggregation_ports)))?;
+    let bundles = [0, 1, 2].map(|t| if t < tiers.len() { tier(t, "bundle") } else { Ok(Number(1, 0)) });
+    let [of_hosts, of_edges, of_core] = bundles;
+    let (of_hosts, of_edges, of_core) = (of_hosts?, of_edges?.0, of_core?.0);
+    if of_hosts.0 != 1 {
+        return Err(format!("line {}: bundles of {} to a host; write 1, or leave it out", of_hosts.1, of_hosts.0));
+    }
+    let ports = edges.saturating_mul(of_edges).saturating_add(each.saturating_mul(of_core));
+    fits(nodes, nodes.0.saturating_add(pods.saturating_mul(aggregations).saturating_mul(ports)))?;
     let mut file = Builder { file: GraphFile::default() };
     (0..nodes.0).for_each(|i| file.node(format!("h{i}"), Layer::Host, nodes.1));
     let top = if tiers.len() == 3 { Layer::Aggregation } else { Layer::Core };
@@ -95,7 +101,9 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     for pod in 0..pods {
         full_mesh(tier(0, "radix_up")?, tier(1, "bundle")?, aggregations, "aggregation switches of a pod")?;
         for (edge, aggregation) in (0..edges).flat_map(|e| (0..aggregations).map(move |a| (e, a))) {
-            file.edge(format!("e{pod}.{edge}"), format!("{letter}{pod}.{aggregation}"), wire(1)?);
+            for _ in 0..of_edges {
+                file.edge(format!("e{pod}.{edge}"), format!("{letter}{pod}.{aggregation}"), wire(1)?);
+            }
         }
     }
     if tiers.len() == 3 {
@@ -103,7 +111,9 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         (0..aggregations * each).for_each(|i| file.node(format!("c{i}"), Layer::Core, nodes.1));
         for (pod, aggregation) in (0..pods).flat_map(|p| (0..aggregations).map(move |a| (p, a))) {
             for core in aggregation * each..(aggregation + 1) * each {
-                file.edge(format!("a{pod}.{aggregation}"), format!("c{core}"), wire(2)?);
+                for _ in 0..of_core {
+                    file.edge(format!("a{pod}.{aggregation}"), format!("c{core}"), wire(2)?);
+                }
             }
         }
     }
@@ -153,11 +163,10 @@ fn wire(tiers: &[Section], t: usize) -> Result<(Rate, Time, usize), String> {
     let below = if t == 0 { 0 } else { of_tier(tiers, t - 1, "switch_latency_ns")?.0 };
     let half_latencies = Time::from_ns(below + get("switch_latency_ns")?.0).0 / 2;
     let delay = Time(Time::from_ns(get("downlink_latency_ns")?.0).0 + half_latencies);
-    let gbps = speed.0.saturating_mul(get("bundle")?.0);
-    if gbps > Rate::LARGEST.0 / Rate::gbps(1).0 {
-        return Err(format!("line {}: a cable of {gbps}Gbps; a rate is at most {}", speed.1, Rate::LARGEST));
+    if speed.0 > Rate::LARGEST.0 / Rate::gbps(1).0 {
+        return Err(format!("line {}: a cable of {}Gbps; a rate is at most {}", speed.1, speed.0, Rate::LARGEST));
     }
-    Ok((Rate::gbps(gbps), delay, speed.1))
+    Ok((Rate::gbps(speed.0), delay, speed.1))
 }
 
 fn find(section: &Section, key: &str) -> Option<Number> {
@@ -211,20 +220,18 @@ mod tests {
         let most = u64::from(MOST_HOSTS);
         assert_eq!(fits(Number(most, 3), MOST_CABLES), Ok(()));
         assert!(fits(Number(most + 1, 3), 0).unwrap_err().starts_with("line 3: makes 1048577 hosts; at most 1048576"));
-        assert!(fits(Number(2, 3), MOST_CABLES + 1).unwrap_err().starts_with("makes 2000001 links; at most 2000000"));
+        assert!(fits(Number(2, 3), MOST_CABLES + 1).unwrap_err().starts_with("makes 500001 links; at most 500000"));
     }
 
-    /// A bundle is a cable of the sum of its rates, up to the largest rate.
     #[test]
-    fn a_bundle_is_as_fast_as_a_rate_can_be() {
-        let tier = |speed, bundle| {
-            let section = [("downlink_speed_gbps", speed), ("bundle", bundle), ("downlink_latency_ns", 5)];
+    fn a_cable_is_as_fast_as_a_rate_can_be() {
+        let tier = |speed| {
+            let section = [("downlink_speed_gbps", speed), ("bundle", 2), ("downlink_latency_ns", 5)];
             vec![section.map(|(key, n)| (key.to_string(), Number(n, 9))).to_vec()]
         };
         let most = Rate::LARGEST.0 / Rate::gbps(1).0;
-        assert_eq!(wire(&tier(most / 4, 4), 0), Ok((Rate::gbps(most / 4 * 4), Time::from_ns(5), 9)));
-        assert_eq!(wire(&tier(most, 1), 0), Ok((Rate::gbps(most), Time::from_ns(5), 9)));
-        let error = wire(&tier(most, 2), 0).unwrap_err();
-        assert!(error.starts_with(&format!("line 9: a cable of {}Gbps", 2 * most)), "{error}");
+        assert_eq!(wire(&tier(most), 0), Ok((Rate::gbps(most), Time::from_ns(5), 9)));
+        let error = wire(&tier(most + 1), 0).unwrap_err();
+        assert!(error.starts_with(&format!("line 9: a cable of {}Gbps", most + 1)), "{error}");
     }
 }

@@ -8,6 +8,7 @@ mod failures;
 mod graph;
 mod graph_file;
 mod graphml;
+mod hpcc_topology;
 mod htsim;
 mod measure;
 mod multipath;

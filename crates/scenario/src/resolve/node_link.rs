@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::graph_file::GraphFile;
+use super::graph_file::{DIRECTED, GraphFile};
 use crate::quote::{one_line, quoted};
 use crate::tree::LineNumbers;
 
@@ -46,6 +46,9 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     for (i, edge) in graph.edges.ok_or_else(|| missing("edges"))?.into_iter().enumerate() {
         let (at, edge) = (place("edges", i, edge), value(edge));
         let what = format!("{at}, edge {} to {}", name(&edge, "source"), name(&edge, "target"));
+        if edge.get("directed") == Some(&Value::Bool(true)) {
+            return Err(format!("{what}: {DIRECTED}"));
+        }
         let keys = ["source", "target", "rate", "delay"];
         let table = entry(&edge, &keys, &["source", "target"]).map_err(|why| format!("{what}: {why}"))?;
         file.edges.push((at, table));

@@ -26,7 +26,7 @@ pub(super) fn check(flow: &Flow, transport: Option<&Transport>, fabric: &Fabric,
 fn check_path(names: &[String], (from, to): (NodeId, NodeId), fabric: &Fabric) -> Result<(), (Option<usize>, String)> {
     let mut nodes = Vec::new();
     for (i, name) in names.iter().enumerate() {
-        let Some(node) = fabric.node(name) else {
+        let Some(node) = fabric.step(name) else {
             let all = NodeId::first(fabric.nodes()).map(|node| fabric.name(node));
             return Err((Some(i), format!("there is no node {name:?}; {}", nearest(name, all))));
         };
@@ -42,9 +42,25 @@ fn check_path(names: &[String], (from, to): (NodeId, NodeId), fabric: &Fabric) -
     let mut links = Vec::new();
     for (i, ends) in nodes.windows(2).enumerate() {
         let [a, b] = [ends[0], ends[1]].map(|node| fabric.name(node));
-        let Some(link) = fabric.link(ends[0], ends[1]) else {
-            let to: Vec<_> = fabric.links_from(ends[0]).map(|l| fabric.name(fabric.links()[l.index()].to)).collect();
-            return Err((Some(i + 1), format!("no link leads from {a} to {b}, only to {}", to.join(", "))));
+        let named = fabric.links_named(a, &names[i + 1]);
+        let link = match named[..] {
+            [link] => link,
+            [] => {
+                let mut to: Vec<_> =
+                    fabric.links_from(ends[0]).map(|l| fabric.name(fabric.links()[l.index()].to)).collect();
+                to.dedup();
+                let why = match fabric.links_between(ends[0], ends[1]).count() {
+                    0 => format!("no link leads from {a} to {b}, only to {}", to.join(", ")),
+                    1 => format!("one cable leads from {a} to {b}; write {b}"),
+                    n => format!("{n} cables lead from {a} to {b}; write {b}#0 to {b}#{}", n - 1),
+                };
+                return Err((Some(i + 1), why));
+            }
+            [_, .., _] => {
+                let last = named.len() - 1;
+                let why = format!("{} cables lead from {a} to {b}; say which: {b}#0 to {b}#{last}", named.len());
+                return Err((Some(i + 1), why));
+            }
         };
         if ends[1] != to && ends[1].index() < fabric.hosts() && !fabric.hosts_forward() {
             return Err((Some(i + 1), format!("{b} is a host, and hosts do not forward in this topology")));

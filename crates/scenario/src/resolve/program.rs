@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use linkpool_settings::{HostName, Names};
+use linkpool_settings::Names;
 use linkpool_workload::kinds::{Program, ProgramFormat};
 use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_chakra, read_goal, read_goal_binary};
 use sha2::{Digest, Sha256};
@@ -152,12 +152,7 @@ fn hosts(file: &str, known: &Known<'_>) -> Result<Vec<linkpool_units::HostId>, S
     for (line, text) in (1..).zip(text.lines()) {
         let name = text.split('#').next().unwrap_or_default().trim();
         if !name.is_empty() {
-            let by_name = known.host(&HostName::Name(name.to_string()));
-            let found = by_name.or_else(|_| match name.parse() {
-                Ok(index) => known.host(&HostName::Index(index)),
-                Err(_) => Err(format!("there is no host {}; {}", quoted(name), known.host_names())),
-            });
-            hosts.push(found.map_err(|why| format!("{file}:{line}: {why}"))?);
+            hosts.push(known.host_in_file(name).map_err(|why| format!("{file}:{line}: {why}"))?);
         }
     }
     Ok(hosts)

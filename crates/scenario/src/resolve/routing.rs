@@ -93,18 +93,22 @@ fn check_addresses(t: &Transport, addresses: u32, section: &mut Section<'_, '_>)
 fn check_weights(links: &mut [LinkWeight], fabric: &Fabric, section: &mut Section<'_, '_>) {
     let mut seen: Vec<LinkId> = Vec::new();
     for (i, weight) in links.iter_mut().enumerate() {
-        let Some(link) = weight.link(fabric) else {
+        let links = weight.links(fabric);
+        if links.is_empty() {
             let both = weight.name.contains("<->").then(|| weight.name.replace("<->", "->"));
             let one = both.map(|one| format!("a weight is of one direction: write \"{one}\", and the other by itself"));
             let why = one.unwrap_or_else(|| no_such_link(&weight.name, fabric));
             section.error(&format!("link.{i}.name"), why);
             continue;
-        };
-        weight.name = fabric.link_name(link);
+        }
+        if let [link] = links[..] {
+            weight.name = fabric.link_name(link);
+        }
         let good = (1..=MOST_WEIGHT).contains(&weight.weight);
         section.check(good, &format!("link.{i}.weight"), format!("must be 1 to {MOST_WEIGHT}"));
-        section.check(!seen.contains(&link), &format!("link.{i}.name"), "stands here twice; leave one out");
-        seen.push(link);
+        let twice = links.iter().any(|link| seen.contains(link));
+        section.check(!twice, &format!("link.{i}.name"), "stands here twice; leave one out");
+        seen.extend(links);
     }
-    links.sort_by_key(|weight| weight.link(fabric));
+    links.sort_by_key(|weight| weight.links(fabric));
 }

@@ -1,9 +1,9 @@
 //! Sources of flows: the settings that all kinds have, and how each kind fits into the scenario.
 
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, TierTraffic, uniform_traffic};
 use linkpool_settings::{Kinds, Preset, Settings, nearest};
 use linkpool_workload::WorkloadKind;
-use linkpool_workload::kinds::Place;
+use linkpool_workload::kinds::{Pairs, Place, TierShare};
 
 use super::section::Section;
 use super::settings::read_workload;
@@ -98,6 +98,8 @@ fn complete(
         connections: connections(workload, around),
         racks_and_pods: &around.racks_and_pods,
         access_rate: fabric.access_rate(),
+        // It takes a while in a large fabric.
+        tiers: if section.has("load_of") { tiers(workload, fabric) } else { Vec::new() },
         keys: section.keys(),
         errors: Vec::new(),
     };
@@ -107,6 +109,17 @@ fn complete(
         let transport = around.transports.get(workload.transport).and_then(Option::as_ref);
         paths::check(flow, transport, fabric, section);
     }
+}
+
+/// What the traffic of `workload`, if it is uniform, takes of each tier.
+fn tiers(workload: &Workload, fabric: &Fabric) -> Vec<TierShare> {
+    let in_rack = !matches!(workload.kind.settings().pairs(0), Pairs::Any { in_rack: false });
+    let share = |tier: TierTraffic| TierShare {
+        name: format!("{}->{}", tier.from.name(), tier.to.name()),
+        rate: tier.capacity,
+        passed: tier.passed,
+    };
+    uniform_traffic(fabric, in_rack).into_iter().map(share).collect()
 }
 
 /// Have the transports of `workload` connections that may stay open?

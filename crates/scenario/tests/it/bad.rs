@@ -338,7 +338,7 @@ const CASES: &[Case] = &[
     ("transport = \"tcp\"", "transport = \"tpc\"", "workload.flow.0.transport", 28, "did you mean `tcp`? (known: amp, tcp)"),
     ("transport = \"tcp\"\n", "", "workload.flow.0.transport", 27, "write for example transport = \"amp\""),
     ("from = \"S1\"", "from = \"S31\"", "workload.flow.0.from", 29, "hosts are S1 to S30 and R, or their indices 0 to 30"),
-    ("from = \"S1\"", "from = \"W\"", "workload.flow.0.from", 29, "there is no host \"W\""),
+    ("from = \"S1\"", "from = \"W\"", "workload.flow.0.from", 29, "\"W\" is a switch; hosts are"),
     ("from = \"S1\"", "from = 31", "workload.flow.0.from", 29, "there is no host 31"),
     ("from = \"S1\"\n", "", "workload.flow.0.from", 27, "write for example from = \"S1\""),
     ("from = \"S1\"", "from = 30", "workload.flow.0.to", 30, "from one host to another"),

@@ -87,7 +87,8 @@ fn what_is_wrong_with_a_file_is_named() {
         ("\"1Gbps\"", "1e9", "line 10: edges[1], edge 9 to 2: invalid type: floating point `1000000000.0`"),
         ("\"target\": 2", "\"target\": 3", "edges[1], edge \"9\" to \"3\": there is no node \"3\""),
         ("\"target\": 2", "\"target\": 9", "edges[1], edge \"9\" to \"9\": joins a node to itself"),
-        ("\"target\": 2", "\"target\": \"left\"", "edges[1], edge \"9\" to \"left\": these nodes are joined already"),
+        ("\"target\": 2", "\"target\": \"left\"", "no path leads from left to 2"),
+        ("\"target\": 2", "\"directed\": true, \"target\": 2", "line 10: edges[1], edge 9 to 2: a directed edge"),
         (
             ",\n    {\"rate\": \"1Gbps\", \"delay\": \"5us\", \"source\": 9, \"target\": 2}",
             "",
@@ -190,7 +191,20 @@ fn what_is_wrong_with_graphml_is_named_with_its_line() {
         ("edgedefault=\"undirected\"", "edgedefault=\"directed\"", "line 7: a directed graph"),
         ("<node id=\"left\">", "<node>", "line 9: a <node> without `id`"),
         ("target=\"9\"", "", "line 11: an <edge> without `target`"),
-        ("attr.name=\"rate\"", "", "line 4: a <key> without `attr.name`"),
+        ("attr.name=\"rate\"", "", "line 11, edge \"left\" to \"9\": has no `rate`"),
+        ("id=\"d2\"", "", "line 4: a <key> without `id`"),
+        ("id=\"d1\"", "id=\"d0\"", "line 6: a second <key> for node has the id \"d0\""),
+        ("attr.name=\"layer\"", "attr.name=\"kind\"", "line 6: a second <key> for node has the attr.name \"kind\""),
+        ("for=\"edge\"", "for=\"edges\"", "line 3: a <key> for \"edges\"; it is for node, edge, all"),
+        ("target=\"9\"", "target=\"9\" directed=\"true\"", "line 11, edge \"left\" to \"9\": a directed edge"),
+        (
+            "<data key=\"d0\">host</data></node>\n    <edge",
+            "<data key=\"d0\">host</data><data key=\"d0\">switch</data></node>\n    <edge",
+            "node \"2\": has two <data> for kind",
+        ),
+        ("<node id=\"left\">", "<node id=\"left\"><graph/>", "line 9: a <graph> in a <graph>"),
+        ("</graph>\n", "<hyperedge/></graph>\n", "line 13: a <hyperedge>"),
+        ("</graph>\n", "</graph><graph/>\n", "line 13: a second <graph>"),
         ("<data key=\"d2\">1Gbps</data>", "", "line 12, edge \"9\" to \"2\": has no `rate`"),
         ("1Gbps</data><data", "1GB</data><data", "line 12, edge \"9\" to \"2\": \"1GB\": GB is a size"),
         (
@@ -238,13 +252,20 @@ fn a_tree_of_htsim() {
 }
 
 #[test]
-fn bundles_are_one_link_and_two_tiers_are_one_pod() {
+fn bundles_are_parallel_cables_and_two_tiers_are_one_pod() {
     let bundled = TOPO
         .replace("Radix_Down 4\n", "Radix_Down 8\nBundle 2\n")
         .replace("Radix_Up 2\nDownlink_Latency_ns 2000", "Radix_Up 4\nDownlink_Latency_ns 2000");
     let fabric = from("tree.topo", "bundles", &bundled).unwrap().topology.fabric();
     let fastest = fabric.links().iter().map(|l| l.rate).max().unwrap();
-    assert_eq!((fabric.nodes(), fastest), (36, Rate::gbps(800)));
+    assert_eq!((fabric.nodes(), fastest), (36, Rate::gbps(400)));
+    // As many cables to the core again.
+    assert_eq!(fabric.links().len(), 2 * (16 + 16 + 2 * 16));
+    assert_eq!(fabric.links_named("a0.0", "c0").len(), 2);
+    assert_eq!(linkpool_network::Routes::new(&fabric, 1).path_count(&fabric, 0.into(), 15.into()), 4 * 4);
+    let below = TOPO.replace("Tier 0\n", "Tier 0\nBundle 2\n");
+    let why = from("tree.topo", "to-hosts", &below).unwrap_err();
+    assert!(why[0].message.contains("line 7: bundles of 2 to a host"), "{}", why[0].message);
     // Two aggregation switches of a pod with four cables each to cores of their own.
     let wide = TOPO.replace("Radix_Up 2\nDownlink_Latency_ns 2000", "Radix_Up 4\nDownlink_Latency_ns 2000");
     assert_eq!(from("tree.topo", "wide", &wide).unwrap().topology.fabric().nodes(), 16 + 8 + 8 + 8);
@@ -296,4 +317,107 @@ fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
     }
     let errors = from("tree.txt", "ending", TOPO).unwrap_err();
     assert!(errors[0].message.contains(".json (node-link), .graphml or .topo (htsim)"), "{}", errors[0].message);
+}
+
+/// yEd writes keys for data of its own, which have no name, and whose data are elements.
+#[test]
+fn keys_of_programs_have_no_effect() {
+    let own = "<key for=\"node\" id=\"y\" yfiles.type=\"nodegraphics\"/>\n  <key id=\"z\" for=\"edge\"/>\n  <key ";
+    let text = GRAPHML
+        .replacen("<key ", own, 1)
+        .replace("<node id=\"left\">", "<node id=\"left\"><data key=\"y\"><shape/></data>")
+        .replace("target=\"9\">", "target=\"9\" directed=\"false\"><data key=\"z\">1</data>");
+    let good = from("graph.graphml", "yed-without", GRAPHML).unwrap();
+    assert_eq!(from("graph.graphml", "yed", &text).unwrap().topology, good.topology);
+}
+
+/// The default for edges goes before the one for all, whichever stands first.
+#[test]
+fn a_specific_default_goes_before_a_general_one() {
+    let general = "<key id=\"q\" for=\"all\" attr.name=\"delay\" attr.type=\"string\"><default>9us</default></key>\n";
+    let good = from("graph.graphml", "defaults-without", GRAPHML).unwrap();
+    for (i, text) in [
+        GRAPHML.replacen("  <key ", &format!("{general}<key "), 1),
+        GRAPHML.replacen("  <graph ", &format!("{general}<graph "), 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(from("graph.graphml", &format!("defaults{i}"), &text).unwrap().topology, good.topology);
+    }
+}
+
+/// Two cables between the same switches, and two from a host to its switch.
+#[test]
+fn nodes_may_be_joined_by_several_cables() {
+    let json = GRAPH.replace(
+        "\"source\": 9, \"target\": 2}",
+        "\"source\": 9, \"target\": 2},\n {\"rate\": \"4Gbps\", \"delay\": \"1us\", \"source\": 2, \"target\": 9}",
+    );
+    let scenario = from("graph.json", "parallel", &json).unwrap();
+    let fabric = scenario.topology.fabric();
+    let names: Vec<String> = (0..6).map(|link| fabric.link_name(linkpool_network::LinkId::new(link))).collect();
+    assert_eq!(names, ["left->9", "2->9#0", "2->9#1", "9->left", "9->2#0", "9->2#1"]);
+    assert_eq!(fabric.links()[2].rate, Rate::gbps(4));
+    let again = load(&scenario.to_toml(), "elsewhere.toml", None, &[]).unwrap();
+    assert_eq!(again.topology, scenario.topology);
+    let name = json.replace("\"left\"", "\"2#1\"");
+    let why = from("graph.json", "parallel-name", &name).unwrap_err();
+    assert!(
+        why[0].message.contains("the name of node \"2#1\" is that of one of these parallel cables"),
+        "{}",
+        why[0].message
+    );
+}
+
+/// Two hosts at each of two switches, which two cables join.
+const HPCC: &str = "6 2 6\n2 5\n0 2 100Gbps 1000ns 0.000000\n1 2 100Gbps 1000ns 0\n3 5 100Gbps 1us 0\n4 5 100Gbps 1us 0\n\
+                    2 5 400Gbps 0.002ms 0\n5 2 400Gbps 0.002ms 0\n\n";
+
+fn hpcc(test: &str, text: &str) -> Result<Scenario, Vec<ScenarioError>> {
+    let directory = directory(test);
+    std::fs::write(directory.join("topology.txt"), text).unwrap();
+    let path = directory.join("scenario.toml");
+    let graph = scenario("file = \"topology.txt\"\nformat = \"hpcc\"");
+    let outcome = load(&graph, path.to_str().unwrap(), None, &[]);
+    std::fs::remove_dir_all(directory).unwrap();
+    outcome
+}
+
+#[test]
+fn a_topology_of_hpcc_has_its_hosts_first() {
+    let fabric = hpcc("hpcc", HPCC).unwrap().topology.fabric();
+    let names: Vec<_> = fabric.node_ids().map(|node| (fabric.name(node), fabric.layer(node))).collect();
+    let [host, switch] = [Layer::Host, Layer::Switch];
+    assert_eq!(names, [("0", host), ("1", host), ("3", host), ("4", host), ("2", switch), ("5", switch)]);
+    let between = fabric.links_named("2", "5");
+    assert_eq!(between.len(), 2);
+    let link = &fabric.links()[between[0].index()];
+    assert_eq!((link.rate, link.delay), (Rate::gbps(400), Time::from_us(2)));
+}
+
+#[test]
+fn what_is_wrong_with_a_topology_of_hpcc_is_named_with_its_line() {
+    for (i, (good, bad, message)) in [
+        ("6 2 6\n", "6 2\n", "line 1: is not the numbers of nodes, switches and links"),
+        ("6 2 6\n", "9000000 2 6\n", "line 1: 9000000 nodes"),
+        ("6 2 6\n", "6 1 6\n", "line 2: 2 switches, but 1 are announced"),
+        ("6 2 6\n", "6 2 7\n", "line 1: 7 links are announced, but 6 follow"),
+        ("6 2 6\n", "6 2 5\n", "line 8: the 5 announced links are complete"),
+        ("2 5\n0", "2 6\n0", "line 2: \"6\" is no node: they are 0 to 5"),
+        ("2 5\n0", "2 2\n0", "line 2: switch 2 stands here twice"),
+        ("0 2 100", "0 7 100", "line 3: \"7\" is no node"),
+        ("1 2 100Gbps 1000ns 0", "1 2 100Gbps 1000ns", "line 4: 4 values; a link has 5"),
+        ("1 2 100Gbps 1000ns 0", "1 2 100 1000ns 0", "line 4: "),
+        ("1 2 100Gbps 1000ns 0", "1 2 100Gbps 1000ns 0.01", "line 4: the link loses packets"),
+        ("1 2 100Gbps 1000ns 0", "1 2 100Gbps 1000ns x", "line 4: \"x\" is no share of packets"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = HPCC.replacen(good, bad, 1);
+        assert_ne!(text, HPCC, "{good}");
+        let errors = hpcc(&format!("hpcc{i}"), &text).unwrap_err();
+        assert!(errors[0].message.contains(message), "{bad}: {}", errors[0].message);
+    }
 }

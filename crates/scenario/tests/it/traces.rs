@@ -28,8 +28,82 @@ fn hosts_go_by_name_or_index() {
 fn a_switch_is_no_host() {
     for name in ["W", "3"] {
         let errors = ends("trace-bad", &format!("S1,R,10,0\nS1,{name},10,0\n")).unwrap_err();
-        let message =
-            format!("flows.csv:3: there is no host {name:?}; hosts are S1 to S2 and R, or their indices 0 to 2");
+        let what = if name == "W" { "\"W\" is a switch" } else { "there is no host 3" };
+        let message = format!("flows.csv:3: {what}; hosts are S1 to S2 and R, or their indices 0 to 2");
         assert!(matches!(&errors[..], [e] if e.key == "workload.trace.0.file" && e.message == message), "{errors:#?}");
     }
+}
+
+/// A graph whose nodes have numbers for names: hosts 0, 2 and 3, switch 1. The host of index 1 is 2,
+/// that of index 2 is 3, and no node is called 4.
+const NUMBERS: &str = "duration = \"1s\"\n[topology.graph]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+    nodes = [{ id = \"0\", kind = \"host\" }, { id = \"1\", kind = \"switch\" }, { id = \"2\", kind = \"host\" }, \
+    { id = \"3\", kind = \"host\" }]\n\
+    edges = [{ source = \"0\", target = \"1\" }, { source = \"1\", target = \"2\" }, { source = \"1\", target = \"3\" }]\n\
+    [transport.t]\ncontrol = \"reno\"\n";
+
+/// Loads `workload` with `content` in the file `flows`; the two ends of its first flow, or its error.
+fn with_file(test: &str, workload: &str, content: &[u8]) -> Result<(usize, usize), String> {
+    let directory = directory(test);
+    std::fs::write(directory.join("flows"), content).unwrap();
+    let text = format!("{NUMBERS}{workload}");
+    let loaded = load(&text, directory.join("x.toml").to_str().unwrap(), None, &[]);
+    std::fs::remove_dir_all(directory).unwrap();
+    let scenario = loaded.map_err(|errors| errors[0].message.clone())?;
+    match &scenario.workloads[0].kind {
+        WorkloadKind::Trace(trace) => Ok((trace.flows[0].from.index(), trace.flows[0].to.index())),
+        WorkloadKind::Flow(flow) => Ok((flow.from.index(), flow.to.index())),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Where a node has a number as its name, this number is no index.
+#[test]
+fn a_number_is_a_name_before_it_is_an_index() {
+    let trace =
+        |format: &str| format!("[[workload.trace]]\ntransport = \"t\"\nfile = \"flows\"\nformat = {format:?}\n");
+    for (format, content) in [
+        ("csv", "src,dst,size_bytes,start_s\n0,TO,9,0\n"),
+        ("json-lines", "{\"src\": 0, \"dst\": TO, \"size_bytes\": 9, \"start_s\": 0}\n"),
+        ("hpcc", "1\n0 TO 3 100 9 0\n"),
+        ("htsim", "0->TO id 1 start 0 size 9\n"),
+    ] {
+        let to =
+            |to: &str| with_file(&format!("numbers-{format}"), &trace(format), content.replace("TO", to).as_bytes());
+        assert_eq!((to("2"), to("3")), (Ok((0, 1)), Ok((0, 2))), "{format}");
+        let why = to("1").unwrap_err();
+        assert!(why.contains("\"1\" is a switch; hosts are 0 and 2 to 3"), "{format}: {why}");
+        assert!(to("4").unwrap_err().contains("there is no host 4"), "{format}");
+    }
+    let flow = |to: &str| {
+        let flow = format!("[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = {to}\nsize = \"9B\"\n");
+        with_file("numbers-flow", &flow, b"")
+    };
+    assert_eq!((flow("2"), flow("\"2\"")), (Ok((0, 1)), Ok((0, 1))));
+    for to in ["1", "\"1\""] {
+        assert!(flow(to).unwrap_err().contains("1\" is a switch") || flow(to).unwrap_err().contains("1 is a switch"));
+    }
+}
+
+/// A file may begin with a byte order mark, as spreadsheets write it.
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_header() {
+    let trace = "[[workload.trace]]\ntransport = \"t\"\nfile = \"flows\"\nformat = \"csv\"\n";
+    let content = b"\xef\xbb\xbf\"src\",\"dst\",\"size_bytes\",\"start_s\"\r\n\"0\",\"2\",\"9\",\"0\"\r\n";
+    assert_eq!(with_file("mark", trace, content), Ok((0, 1)));
+}
+
+/// Rows of a table count from 0.
+#[test]
+fn places_of_errors_follow_the_name_of_the_file() {
+    let trace =
+        |format: &str| format!("[[workload.trace]]\ntransport = \"t\"\nfile = \"flows\"\nformat = {format:?}\n");
+    let error = |format: &str, content: &[u8]| with_file("places", &trace(format), content).unwrap_err();
+    assert!(error("parquet", b"PAR1").starts_with("flows: is not Parquet: "));
+    assert!(error("csv", b"\xff").starts_with("flows: is not a text file"));
+    assert_eq!(
+        error("htsim", b"Nodes 9\n0->2 id 1 start 0 size 9\n"),
+        "flows:1: is for 9 hosts, and the topology has 3"
+    );
+    assert_eq!(error("hpcc", b"1\n0 0 3 100 9 0\n"), "flows:2: \"0\" sends to itself");
 }

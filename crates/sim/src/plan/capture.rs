@@ -36,8 +36,7 @@ impl CapturePlan {
                 plan.views[fabric.reverse(link).index()].push(View { port, inbound: true });
             }
         }
-        let link = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
-        for link in asked.links.iter().flatten().filter_map(link) {
+        for link in asked.links.iter().flatten().flat_map(|(from, to)| fabric.links_named(from, to)) {
             plan.add(link);
         }
         Some(plan)

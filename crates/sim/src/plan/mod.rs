@@ -258,8 +258,8 @@ impl Plan {
 fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> TransportId {
     match &w.kind {
         scenario::WorkloadKind::Flow(kinds::Flow { paths: Some(paths), .. }) => {
-            let node = |name: &String| fabric.node(name).expect("paths are checked");
-            let link = |ends: &[String]| fabric.link(node(&ends[0]), node(&ends[1])).expect("paths are checked");
+            let from = |name: &String| fabric.name(fabric.step(name).expect("paths are checked"));
+            let link = |ends: &[String]| fabric.links_named(from(&ends[0]), &ends[1])[0];
             let links = |names: &Vec<String>| names.windows(2).map(link).collect();
             let paths = PathRule::Given(paths.iter().map(links).collect());
             transports.push(PlannedTransport { paths, ..transports[w.transport].clone() });

@@ -26,9 +26,8 @@ struct Counted {
 
 impl Counters {
     pub(crate) fn new(record: &CounterSeries, fabric: &Fabric) -> Counters {
-        let find = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
         let mut links: Vec<LinkId> = match &record.links {
-            Some(links) => links.iter().filter_map(find).collect(),
+            Some(links) => links.iter().flat_map(|(from, to)| fabric.links_named(from, to)).collect(),
             None => LinkId::first(fabric.links().len()).collect(),
         };
         // Two timers of one link would halve its intervals.

@@ -64,7 +64,7 @@ impl<'p> Sampling<'p> {
         };
         let series = |s: &scenario::Series| Series { every: s.every, from: s.from, until: s.until, wanted: wanted(s) };
         let links = plan.record.queue.iter().flat_map(|q| &q.links);
-        let links = links.filter_map(|(from, to)| plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?));
+        let links = links.flat_map(|(from, to)| plan.fabric.links_named(from, to));
         Sampling {
             plan,
             links: links.collect(),

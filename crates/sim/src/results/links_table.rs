@@ -20,7 +20,7 @@ pub(crate) struct LinkRow<'a> {
 table! {
     /// A row per directed link.
     "links" of LinkRow<'_>, always, |row|
-    /// `FROM->TO`.
+    /// `FROM->TO`; of parallel cables `FROM->TO#0` and so on.
     link: str, "" = row.plan.fabric.link_name(row.id).as_str();
     /// Sending node.
     from: str, "" = row.plan.fabric.name(row.spec.from);

@@ -17,4 +17,5 @@ pub(crate) mod series;
 pub(crate) mod sink;
 pub(crate) mod table;
 pub(crate) mod tables;
+mod tiers_table;
 pub(crate) mod workloads_table;

@@ -1,5 +1,6 @@
 //! The tables of a result directory. Their columns are declared beside the types of their rows.
 
+use crate::offered::OfferedLoad;
 use crate::plan::Plan;
 use crate::results::changes_table::{self, ChangeRow};
 use crate::results::column::{Row, TableInfo};
@@ -13,6 +14,7 @@ use crate::results::sample::Sample;
 use crate::results::series::{SERIES, SeriesTables};
 use crate::results::sink::Sink;
 use crate::results::table::Table;
+use crate::results::tiers_table;
 use crate::results::workloads_table::{self, WorkloadRow};
 use linkpool_network::Timetable;
 use linkpool_scenario::Scenario;
@@ -158,13 +160,21 @@ pub(crate) fn write_rest(
 ) -> Result<()> {
     Table::write(directory, LinkRow::all(plan, outcome))?;
     workloads_table::write(directory, scenario, plan, started)?;
+    tiers_table::write(directory, scenario, plan)?;
     changes_table::write(directory, plan)
 }
 
 /// The tables that a result may have, with their columns.
 pub fn tables() -> Vec<TableInfo> {
     let mut tables = vec![FlowRow::TABLE, SubflowRow::TABLE, MetricRow::TABLE];
-    tables.extend([JobRow::TABLE, RankRow::TABLE, WorkloadRow::TABLE, LinkRow::TABLE, ChangeRow::TABLE]);
+    tables.extend([
+        JobRow::TABLE,
+        RankRow::TABLE,
+        WorkloadRow::TABLE,
+        OfferedLoad::TABLE,
+        LinkRow::TABLE,
+        ChangeRow::TABLE,
+    ]);
     tables.extend(SERIES);
     tables
 }

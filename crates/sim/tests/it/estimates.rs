@@ -36,7 +36,18 @@ fn routes_follow_changes() {
     assert_eq!(bytes(&format!("[routing]\nreconverge = \"never\"\n{down}")), 12.0 * 8.0);
 }
 
-/// 3,000 B are 2.07 segments, each with an ACK, at the sender; at a port no more than it carries: in
+/// Hosts with several NICs have a row and a column of their own: 8 entries to each of 4 hosts of BCube(2, 1), from these hosts
+/// and 4 switches.
+#[test]
+fn hosts_with_several_nics_have_routes() {
+    let scenario = scenario(
+        "duration = \"1ms\"\n[topology.bcube]\nn = 2\nk = 1\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"lia\"\n\
+         [[workload.permutation]]\ntransport = \"t\"\n",
+    );
+    assert_eq!(about(&Estimate::new(&scenario).memory, "routes").1, 12.0 * 8.0 * 4.0);
+}
+
+/// 3,000 B are 2.07 segments, and two open and end the connection, each with an ACK, at the sender; at a port no more than it carries: in
 /// 2 us 10 Gbit/s carry 2,500 B, 1.73 segments, and as many ACKs.
 #[test]
 fn captures_hold_what_ports_carry() {
@@ -44,8 +55,8 @@ fn captures_hold_what_ports_carry() {
         let (name, bytes) = about(&estimate(&format!("[record]\ncapture = {{ {keys} }}\n")).disk, "capture.pcapng");
         (name, bytes.round())
     };
-    let (all, few): (f64, f64) = (2.0 * 3_000.0 / 1_448.0, 2.0 * 2_500.0 / 1_448.0);
-    assert_eq!(packets(""), ("capture.pcapng, 4 packets".to_string(), (all * 144.0).round()));
+    let (all, few): (f64, f64) = (2.0 * (3_000.0 / 1_448.0 + 2.0), 2.0 * 2_500.0 / 1_448.0);
+    assert_eq!(packets(""), ("capture.pcapng, 8 packets".to_string(), (all * 144.0).round()));
     // Half of the packets have a payload.
     assert_eq!(packets("payload = true").1, (all * (144.0 + 724.0)).round());
     assert_eq!(packets("links = [\"l0->s0\", \"s0->l1\"]").1, (2.0 * all * 144.0).round());

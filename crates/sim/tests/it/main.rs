@@ -22,6 +22,7 @@ mod lost_syn;
 mod metrics;
 mod named_paths;
 mod ndp;
+mod parallel_cables;
 mod paths;
 mod perfetto;
 mod persistent;

@@ -27,7 +27,7 @@ pub use many_to_one::ManyToOneFlows;
 pub use matrices::{AllToAll, Destinations, Hotspot, Permutation, Random, Staggered, Stride};
 pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
-pub use place::Place;
+pub use place::{Place, TierShare};
 pub use poisson::Poisson;
 pub use program::{Program, ProgramFormat, RankPlacement};
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};

@@ -5,6 +5,17 @@ use linkpool_units::Time;
 /// More flows than this would not fit into memory, so they are taken for a mistake.
 const MOST_FLOWS: u64 = 100_000_000;
 
+/// What traffic takes of the links from one layer to another.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TierShare {
+    /// Both layers, as in `edge->core`.
+    pub name: String,
+    /// Rate of these links together, bits a second.
+    pub rate: f64,
+    /// How many of them a bit of the traffic passes, on average.
+    pub passed: f64,
+}
+
 /// The scenario around a workload, and the errors of the workload in it.
 #[derive(Debug)]
 pub struct Place<'a> {
@@ -24,6 +35,8 @@ pub struct Place<'a> {
     pub racks_and_pods: &'a [(u32, u32)],
     /// Rate of the links from all hosts together, bits a second.
     pub access_rate: f64,
+    /// What the workload's traffic takes of each tier of the fabric, if a key of its table asks for it.
+    pub tiers: Vec<TierShare>,
     /// The keys that stand in the table of the workload.
     pub keys: Vec<String>,
     /// The errors: each has the dotted path of the key in the table, and the message.

@@ -22,9 +22,13 @@ settings! {
         flows_per_second_per_host: Option<f64> = None, within RATE,
             refused |p| p.flows_per_second.is_some() && p.flows_per_second_per_host.is_some() =>
                 "there is `flows_per_second` too; leave one out";
-        /// Offered payload over the capacity of all hosts' links together. If a rate is given too,
-        /// it must give this load.
+        /// Offered payload over the capacity of all hosts' links together, or of the tier in
+        /// `load_of`. If a rate is given too, it must give this load.
         load: Option<f64> = None, within RATE;
+        /// The tier for which `load` is meant, as in `"edge->core"`: payload that passes its links,
+        /// over their capacity together.
+        load_of: Option<String>, from |_p| None => "the links from all hosts",
+            when |p| p.load.is_some() => "`load`";
         /// May the load be above 1?
         allow_overload: Option<bool>, from |_p| None => "false";
         /// The rule that draws the receivers.
@@ -41,6 +45,25 @@ impl Poisson {
     pub fn rate(&self) -> f64 {
         self.flows_per_second.expect("it is filled in")
     }
+
+    /// The links of which the load is a share: how many of them a bit passes, and their capacity in bits a second.
+    /// None if `load_of` is in error.
+    fn tier(&self, place: &mut Place<'_>) -> Option<(f64, f64)> {
+        let Some(name) = &self.load_of else { return Some((1.0, place.access_rate)) };
+        let plain = |name: &str| name.replace(' ', "");
+        let found = place.tiers.iter().find(|tier| plain(&tier.name) == plain(name)).cloned();
+        match found {
+            Some(tier) if tier.passed > 0.0 => Some((tier.passed, tier.rate)),
+            found => {
+                let known: Vec<&str> =
+                    place.tiers.iter().filter(|tier| tier.passed > 0.0).map(|tier| tier.name.as_str()).collect();
+                let why = if found.is_some() { "no flow passes these links" } else { "no links of the topology" };
+                let message = format!("{name:?}: {why}; flows pass {}", known.join(", "));
+                place.check(false, "load_of", message);
+                None
+            }
+        }
+    }
 }
 
 impl Workload for Poisson {
@@ -53,8 +76,9 @@ impl Workload for Poisson {
             place.check_other_racks(u32::MAX);
         }
         let mean = self.size.mean();
-        // Flows a second at which the links from all hosts are full.
-        let full = place.access_rate / (8.0 * mean);
+        let Some((passed, capacity)) = self.tier(place) else { return };
+        // Flows a second at which the links from all hosts are full, and those of the tier.
+        let (full_access, full) = (place.access_rate / (8.0 * mean), capacity / (8.0 * mean * passed));
         let (key, rate) = match (self.flows_per_second, self.flows_per_second_per_host, self.load) {
             (Some(rate), ..) => ("flows_per_second", rate),
             (None, Some(rate), _) => ("flows_per_second_per_host", rate * f64::from(place.senders)),
@@ -68,16 +92,18 @@ impl Workload for Poisson {
         if !place.errors.is_empty() {
             return;
         }
-        let offered = rate / full;
         if let Some(load) = self.load {
+            let offered = rate / full;
             let message = format!(
                 "{load} is not the load of `{key}` with flows of {mean:.0}B in the mean, {offered:.3e}; change one, or leave `load` out"
             );
             place.check((load - offered).abs() <= 0.01 * offered, "load", message);
         }
+        let offered = (rate / full_access).max(if self.load_of.is_some() { rate / full } else { 0.0 });
         let message = format!("offers a load of {offered:.3}, above 1; lower it, or write allow_overload = true");
         place.check(offered <= 1.0 + 1e-9 || self.allow_overload == Some(true), key, message);
-        (self.flows_per_second, self.flows_per_second_per_host, self.load) = (Some(rate), None, None);
+        (self.flows_per_second, self.flows_per_second_per_host) = (Some(rate), None);
+        (self.load, self.load_of) = (None, None);
         self.allow_overload = (8.0 * mean * rate / place.access_rate > 1.0).then_some(true);
     }
 

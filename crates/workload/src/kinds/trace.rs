@@ -29,6 +29,10 @@ settings! {
 pub enum TraceFormat {
     /// With a header: src, dst, size_bytes, start_s, and perhaps id and after.
     Csv,
+    /// An object a line, with the columns of a CSV file as its keys.
+    JsonLines,
+    /// A table with the columns of a CSV file.
+    Parquet,
     /// As the simulator of HPCC reads it: src dst class port bytes seconds.
     Hpcc,
     /// A connection matrix of htsim (.cm).

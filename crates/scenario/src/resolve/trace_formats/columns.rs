@@ -1,0 +1,77 @@
+//! The columns of traces as tables: those of CSV, JSON Lines and Parquet alike.
+
+use linkpool_settings::nearest;
+use linkpool_units::Time;
+
+use super::{At, Row, Wrong, seconds, size};
+use crate::quote::quoted;
+
+/// All columns of a trace.
+pub(super) const COLUMNS: [&str; 6] = ["src", "dst", "size_bytes", "start_s", "id", "after"];
+
+/// What stands in the columns of one row, as text; `None`: nothing.
+#[derive(Debug, Default)]
+pub(super) struct Cells<'t> {
+    pub(super) src: Option<&'t str>,
+    pub(super) dst: Option<&'t str>,
+    pub(super) size_bytes: Option<&'t str>,
+    pub(super) start_s: Option<&'t str>,
+    pub(super) id: Option<&'t str>,
+    pub(super) after: Vec<String>,
+}
+
+impl Cells<'_> {
+    /// The flow at `at`, which is number `i` of the file.
+    pub(super) fn row(self, i: usize, at: At) -> Result<Row, Wrong> {
+        let needed = |cell: Option<&str>, column: &str| {
+            let cell = cell.filter(|cell| !cell.is_empty());
+            cell.map(str::to_string).ok_or_else(|| (at, format!("column {column}: nothing stands here")))
+        };
+        let of = |column: &str| {
+            let column = format!("column {column}: ");
+            move |(at, why): Wrong| (at, column + &why)
+        };
+        let bytes = needed(self.size_bytes, "size_bytes")?;
+        let start = self.start_s.filter(|start| !start.is_empty());
+        Ok(Row {
+            at,
+            id: self.id.map_or_else(|| Ok(i.to_string()), |id| needed(Some(id), "id"))?,
+            from: needed(self.src, "src")?,
+            to: needed(self.dst, "dst")?,
+            size: size(&bytes, at).map_err(of("size_bytes"))?,
+            start: start.map_or(Ok(Time::ZERO), |start| seconds(start, at)).map_err(of("start_s"))?,
+            after: self.after,
+            enough: None,
+        })
+    }
+}
+
+/// Ids with blanks between them.
+pub(super) fn ids(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_string).collect()
+}
+
+/// Does a table with these columns, which are named at `at`, hold a trace?
+pub(super) fn check(names: &[&str], at: At) -> Result<(), Wrong> {
+    if !names.iter().any(|name| COLUMNS.contains(name)) {
+        // The file is of another format, so its content is not quoted.
+        let known = COLUMNS.join(", ");
+        return Err((at, format!("names none of the columns of a trace, which are {known}")));
+    }
+    for (i, name) in names.iter().enumerate() {
+        if !COLUMNS.contains(name) {
+            let (unknown, known) = (quoted(name), nearest(name, COLUMNS));
+            return Err((at, format!("{unknown} is no column of a trace; {known}")));
+        }
+        if names[..i].contains(name) {
+            return Err((at, format!("names the column {name} twice")));
+        }
+    }
+    if let Some(missing) = COLUMNS[..3].iter().find(|name| !names.contains(name)) {
+        return Err((at, format!("names no column {missing}")));
+    }
+    if !names.contains(&"start_s") && !names.contains(&"after") {
+        return Err((at, "names neither the column start_s nor after: when do flows start?".to_string()));
+    }
+    Ok(())
+}

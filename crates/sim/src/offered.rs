@@ -1,0 +1,97 @@
+//! What workloads offer to each tier of the fabric, before anything runs.
+
+use linkpool_network::{Fabric, TierTraffic, uniform_traffic};
+use linkpool_scenario::Scenario;
+use linkpool_workload::kinds::Pairs;
+
+/// The links from one layer to another, and what is offered to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedLoad {
+    /// The layer of the sending nodes.
+    pub from: &'static str,
+    /// The layer of the receiving nodes.
+    pub to: &'static str,
+    /// The capacity of these links together, bit/s.
+    pub capacity: f64,
+    /// Payload that is to pass these links, over their capacity.
+    pub load: f64,
+    /// The same of the link for which it is greatest, if hashes divide the traffic evenly.
+    pub busiest: f64,
+}
+
+/// The load that the workloads with a rate of arrivals offer to each tier, all together; none without such a workload.
+/// Headers, ACKs and what is sent again are not counted.
+pub fn offered_loads(scenario: &Scenario, fabric: &Fabric) -> Vec<OfferedLoad> {
+    // Bits a second to any host, and to hosts of other racks only.
+    let mut offered = [0.0, 0.0];
+    for workload in &scenario.workloads {
+        let settings = workload.kind.settings();
+        if let (Some(rate), Some(mean)) = (settings.arrival_rate(), settings.sizes().mean) {
+            let others = matches!(settings.pairs(fabric.hosts() as u32), Pairs::Any { in_rack: false });
+            offered[usize::from(others)] += 8.0 * rate * mean;
+        }
+    }
+    let mut loads: Vec<OfferedLoad> = Vec::new();
+    for (bits, in_rack) in offered.into_iter().zip([true, false]).filter(|(bits, _)| *bits > 0.0) {
+        for TierTraffic { from, to, capacity, passed, busiest } in uniform_traffic(fabric, in_rack) {
+            let (from, to) = (from.name(), to.name());
+            let place = loads.iter().position(|load| (load.from, load.to) == (from, to)).unwrap_or(loads.len());
+            if place == loads.len() {
+                loads.push(OfferedLoad { from, to, capacity, load: 0.0, busiest: 0.0 });
+            }
+            loads[place].load += bits * passed / capacity;
+            loads[place].busiest += bits * busiest;
+        }
+    }
+    loads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loads(workloads: &str) -> Vec<(String, f64, f64)> {
+        let text = format!(
+            "duration = \"1ms\"\n[topology.fat-tree]\nk = 4\nhosts_per_edge = 8\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+             [transport.t]\ncontrol = \"reno\"\n{workloads}"
+        );
+        let scenario = crate::scenario(&text);
+        let round = |x: f64| (x * 1e4).round() / 1e4;
+        let named = |load: OfferedLoad| (format!("{}->{}", load.from, load.to), round(load.load), round(load.busiest));
+        offered_loads(&scenario, &scenario.topology.fabric()).into_iter().map(named).collect()
+    }
+
+    fn poisson(more: &str) -> String {
+        format!("[[workload.poisson]]\ntransport = \"t\"\nsize = \"10KB\"\n{more}\n")
+    }
+
+    /// 64 hosts on 16 uplinks of edge switches and as many of aggregation switches, all of one rate: 0.6 of the hosts'
+    /// links is 4 x 0.6 of the uplinks, of which 56 of 63 leave the rack and 48 of 63 the pod.
+    #[test]
+    fn a_tree_of_four_to_one_is_offered_more_than_its_uplinks_carry() {
+        let tier = |name: &str, load: f64| (name.to_string(), load, load);
+        let expected = [
+            tier("host->edge", 0.6),
+            tier("edge->aggregation", 2.1333),
+            tier("aggregation->core", 1.8286),
+            tier("core->aggregation", 1.8286),
+            tier("aggregation->edge", 2.1333),
+            tier("edge->host", 0.6),
+        ];
+        assert_eq!(loads(&poisson("load = 0.6")), expected);
+        let others = loads(&poisson("load = 0.3\nto = \"other-racks\""));
+        assert_eq!(others[1..3], [tier("edge->aggregation", 1.2), tier("aggregation->core", 1.0286)]);
+        // Two workloads offer what both offer.
+        let both = format!("{}{}", poisson("load = 0.3"), poisson("load = 0.3"));
+        assert_eq!(loads(&both), expected);
+        assert_eq!(loads("[[workload.permutation]]\ntransport = \"t\"\n"), []);
+    }
+
+    /// A load of the core is less of the hosts' links.
+    #[test]
+    fn a_load_may_be_that_of_another_tier() {
+        let at_core = loads(&poisson("load = 0.6\nload_of = \"aggregation->core\""));
+        assert_eq!(at_core[2].1, 0.6);
+        assert_eq!(at_core[0].1, 0.1969);
+    }
+}
