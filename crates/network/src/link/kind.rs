@@ -74,6 +74,11 @@ impl LinkKind {
         packets * self.rounding
     }
 
+    /// The time to send `bytes`, however many.
+    pub(crate) fn time_of(&self, bytes: u64) -> Time {
+        Time(((u128::from(bytes) * u128::from(self.per_byte)) >> FRACTION) as u64)
+    }
+
     /// The number of bytes sent in `span`.
     pub(crate) fn bytes_in(&self, span: Time) -> u64 {
         // Rounded: serialisation is exact to a fraction of a byte.

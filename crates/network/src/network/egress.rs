@@ -75,6 +75,19 @@ impl Egress {
         self.send(now, &packet);
     }
 
+    /// Sends `packet`, perhaps with a trailer. Returns when it will have left this node: after all that its
+    /// port holds now. Packets of high priority that come later may leave before it, and make it later.
+    pub fn send_last(&mut self, now: Time, mut packet: Packet, trailer: Option<Trailer>) -> Time {
+        if let Some(trailer) = trailer {
+            self.trailers.attach(&mut packet, trailer);
+        }
+        let id = self.routes.next_link(self.node, &mut packet);
+        self.send_on(id, now, &packet);
+        let (_, bytes) = self.queue(id, now);
+        let kind = &self.kinds[self.links[id.index()].kind as usize];
+        now + self.ports.kind(id).unwrap_or(kind).time_of(bytes)
+    }
+
     /// The trailer of a packet that has just come to this node.
     #[inline]
     pub fn trailer(&self, packet: &Packet) -> Option<&Trailer> {

@@ -13,7 +13,7 @@ mod port;
 use crate::change::Course;
 use crate::discipline::{Buffer, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
-use crate::link::LinkStats;
+use crate::link::{LinkKind, LinkStats};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
@@ -71,6 +71,11 @@ impl Ports {
     /// Has `link` a port that has failed, by the time to which the port is up to date?
     pub(crate) fn is_down(&self, link: LinkId) -> bool {
         self.ports.get(self.of_link[link.index()] as usize).is_some_and(Port::is_down)
+    }
+
+    /// The present state of `link`, if it has a port.
+    pub(crate) fn kind(&self, link: LinkId) -> Option<&LinkKind> {
+        self.ports.get(self.of_link[link.index()] as usize).map(Port::kind)
     }
 
     /// Does it matter for some port in which order packets come to other ports of its node? So it is

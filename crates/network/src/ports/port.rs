@@ -90,6 +90,11 @@ impl Port {
         self.discipline.waiting().0 > 0
     }
 
+    /// The present state of the link.
+    pub(super) fn kind(&self) -> &LinkKind {
+        &self.kind
+    }
+
     /// Has the link failed?
     pub(super) fn is_down(&self) -> bool {
         !self.up

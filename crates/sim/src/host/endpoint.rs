@@ -89,6 +89,11 @@ pub(crate) trait Sending: Endpoint {
     }
     /// Its end of the connection.
     fn connection(&self) -> &Connection;
+    /// The packets sent that may open the connection, but for those that switches have sent back, if
+    /// its host tells the receiver's host of its end. `None`: a packet tells the receiver.
+    fn openings(&self) -> Option<u32> {
+        None
+    }
     /// Takes these fixed paths from now on.
     fn take_paths(&mut self, paths: PathSelector);
     /// Records its round-trip times with `recorder` from now on.
@@ -101,4 +106,8 @@ pub(crate) trait Receiving: Endpoint {
     fn last_heard(&self) -> Time;
     /// Payload delivered in order, bytes.
     fn delivered(&self) -> u64;
+    /// The packets that have come and could have opened the connection; see [`Sending::openings`].
+    fn openings(&self) -> u32 {
+        0
+    }
 }

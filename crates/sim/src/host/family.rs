@@ -124,6 +124,9 @@ macro_rules! ends {
             fn connection(&self) -> &Connection {
                 match self { $(Sender::$family(end) => end.connection()),* }
             }
+            fn openings(&self) -> Option<u32> {
+                match self { $(Sender::$family(end) => end.openings()),* }
+            }
             fn take_paths(&mut self, paths: PathSelector) {
                 match self { $(Sender::$family(end) => end.take_paths(paths)),* }
             }
@@ -138,6 +141,9 @@ macro_rules! ends {
             }
             fn delivered(&self) -> u64 {
                 match self { $(Receiver::$family(end) => end.delivered()),* }
+            }
+            fn openings(&self) -> u32 {
+                match self { $(Receiver::$family(end) => end.openings()),* }
             }
         }
     };

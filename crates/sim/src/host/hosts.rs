@@ -10,7 +10,7 @@ use crate::host::measured::MeasuredBytes;
 use crate::host::message::Message;
 use crate::host::messages::{Announced, Messages};
 use crate::host::outcomes::{take_acked, take_rest};
-use crate::host::slots::{Host, Occupant, Receiving, Sending};
+use crate::host::slots::{Host, Late, Occupant, Receiving, Sending};
 use crate::host::timer;
 use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
@@ -160,8 +160,9 @@ impl<'p> Hosts<'p> {
         let opening = Opening::read(packet, network.trailer(packet).expect("who opens a connection says whose it is"));
         let handle = match opening.to {
             OpeningFor::Join(receiver) => receiver,
-            OpeningFor::Flow(flow) => match self.context.hosts[host.index()].by_flow.get(&flow) {
-                Some(handle) => *handle,
+            OpeningFor::Flow(flow) => match self.context.hosts[host.index()].by_flow.get(&flow).copied() {
+                Some(handle) => handle,
+                None if self.context.hosts[host.index()].is_late(flow) => return self.stray += 1,
                 None => match self.new_receiver(host, flow, opening, packet.entropy) {
                     Some(handle) => handle,
                     None => return self.context.fail(Limit::Connections(host)),
@@ -292,6 +293,10 @@ impl<'p> Hosts<'p> {
                 h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
             }
             self.tidy_timers(host);
+            if let Some(openings) = sending.end.openings() {
+                let (to, at) = (sending.planned.flow.dst.into(), self.context.now + self.context.lookahead);
+                self.context.send(to, at, Message::Closed(sending.flow, openings));
+            }
             for outcome in take_rest(&mut sending, self.context.now) {
                 self.record(outcome);
             }
@@ -299,6 +304,19 @@ impl<'p> Hosts<'p> {
                 component.on_close(&sending, &mut self.context);
             }
         }
+    }
+
+    /// The connection of `flow` to `host` is closed at its sender, which has sent `openings` packets that may
+    /// open it: the receiver goes. Those that have not come may come later, and must not make another.
+    fn on_closed(&mut self, host: NodeId, flow: FlowId, openings: u32) {
+        let (now, h) = (self.context.now, &mut self.context.hosts[host.index()]);
+        let Some(handle) = h.by_flow.get(&flow).copied() else { return };
+        let Some((Occupant::Receiver(receiving), _)) = h.endpoint(handle) else { return };
+        let left = openings - receiving.end.openings();
+        if left > 0 {
+            h.late.insert(flow, Late { left, since: now });
+        }
+        self.forget_receiver(host, handle);
     }
 
     /// A flow has ended at its sender.
@@ -383,7 +401,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    /// Forgets receivers that wait in vain for a FIN.
+    /// Forgets receivers that wait in vain for a FIN, and packets that will not come any more.
     fn sweep(&mut self, host: NodeId) {
         let (now, h) = (self.context.now, &mut self.context.hosts[host.index()]);
         // A connection that stays open may be silent for as long as its application likes.
@@ -391,6 +409,7 @@ impl<'p> Hosts<'p> {
             .receivers()
             .filter(|(_, receiving)| receiving.arriving.is_none() && receiving.end.last_heard() + SILENCE <= now);
         let silent: Vec<Handle> = silent.map(|(handle, _)| handle).collect();
+        h.forget_late(now, SILENCE);
         h.swept = now;
         silent.into_iter().for_each(|handle| self.forget_receiver(host, handle));
     }
@@ -401,6 +420,7 @@ impl<'p> Hosts<'p> {
             match message {
                 Message::Start(id, planned) => self.start(host, id, planned, network),
                 Message::Announce(announced) => self.expect(host, announced),
+                Message::Closed(flow, openings) => self.on_closed(host, flow, openings),
                 message => {
                     let context = &mut self.context;
                     let unread = self

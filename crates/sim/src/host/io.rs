@@ -52,6 +52,12 @@ impl<'a> Io<'a> {
         self.network.send_with(self.now, packet, trailer);
     }
 
+    /// Sends `packet`, perhaps with a trailer, and returns when it will have left the host; see
+    /// [`Egress::send_last`].
+    pub(crate) fn send_last(&mut self, packet: Packet, trailer: Option<Trailer>) -> Time {
+        self.network.send_last(self.now, packet, trailer)
+    }
+
     /// The trailer of a packet that has just come.
     #[inline]
     pub(crate) fn trailer(&self, packet: &Packet) -> Option<&Trailer> {

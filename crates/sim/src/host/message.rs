@@ -23,6 +23,9 @@ pub(crate) enum Message {
     Calculated((u32, u32), u32),
     /// A connection to this host will carry this message.
     Announce(Announced),
+    /// The connection of this flow to this host is closed at its sender, which has sent so many
+    /// packets that may open it.
+    Closed(FlowId, u32),
     /// This host reports its long flows to the scheduler.
     Scan,
     /// The report of a host to the scheduler, which is here.
@@ -49,6 +52,7 @@ impl Message {
             // A host has one rank of the same programs at the most.
             Message::BeginRank((programs, _)) => (9, *programs, 0),
             Message::Calculated((programs, _), node) => (10, *programs, *node),
+            Message::Closed(flow, _) => (11, (*flow).into(), 0),
         }
     }
 }

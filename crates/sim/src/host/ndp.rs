@@ -10,14 +10,13 @@ use crate::plan::PlannedTransport;
 use crate::plan::family::ndp::{METRICS, Ndp};
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Envelope, Flags, Packet, Trailer};
-use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
+use linkpool_transport::ndp::{Message, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
-use std::sync::Arc;
 
-/// A PULL: bits that no other packet has together without [`Flags::FIN`].
+/// A PULL: bits that no other packet has together.
 pub(crate) const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
 
 /// A sender. It knows the paths to its receiver by number; the connection's path selector
@@ -33,14 +32,12 @@ pub(crate) struct NdpSender {
 #[derive(Debug)]
 pub(crate) struct NdpReceiver {
     receiver: Receiver,
-    config: Arc<Config>,
     connection: Connection,
     identity: Identity,
     /// Is it in the pull queue of its host?
     enrolled: bool,
-    /// The sender is done; the receiver stays a while, so that a late packet does not make another
-    /// (the paper's time-wait state).
-    closes: Option<Time>,
+    /// Packets that have come, whole or not, and could have opened the connection.
+    openings: u32,
 }
 
 /// In the trailer of a packet that may open a connection: the number of the packet.
@@ -74,8 +71,8 @@ impl Endpoint for NdpSender {
         let NdpSender { sender, connection, identity } = self;
         let now = io.now;
         if packet.is_returned() {
-            let number = number(packet, io.trailer(packet));
-            sender.on_returned(number, now, &mut Out { connection, identity, io, answers_opening: false });
+            let (number, opened) = (number(packet, io.trailer(packet)), packet.flags.has(Flags::SYN));
+            sender.on_returned(number, opened, now, &mut Out { connection, identity, io, answers_opening: false });
             return self.event();
         }
         // The answer to a packet that may have opened the connection names the receiver.
@@ -115,12 +112,13 @@ impl Sending for NdpSender {
     }
 
     fn stop(&mut self, io: &mut Io<'_>) -> Event {
-        let now = io.now;
-        self.sender.stop(
-            now,
-            &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false },
-        );
+        self.sender.stop(io.now);
         self.event()
+    }
+
+    /// There is no FIN, as the paper has none.
+    fn openings(&self) -> Option<u32> {
+        Some(self.sender.openings())
     }
 
     fn state(&self) -> SenderState {
@@ -204,15 +202,15 @@ impl NdpReceiver {
         (_, settings): (&PlannedTransport, &Ndp),
         (connection, identity): (Connection, Identity),
     ) -> NdpReceiver {
-        let (receiver, config) = (Receiver::new(), settings.config.clone());
-        NdpReceiver { receiver, config, connection, identity, enrolled: false, closes: None }
+        let receiver = Receiver::new(settings.config.clone());
+        NdpReceiver { receiver, connection, identity, enrolled: false, openings: 0 }
     }
 
     /// Takes its place in the pull queue if it owes PULLs.
     fn enrol(&mut self, io: &mut Io<'_>) {
         if self.receiver.owes() && !self.enrolled {
             self.enrolled = true;
-            io.queue_turn(self.identity.me, self.config.priority);
+            io.queue_turn(self.identity.me, self.receiver.config().priority);
         }
     }
 }
@@ -220,14 +218,9 @@ impl NdpReceiver {
 impl Endpoint for NdpReceiver {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let now = io.now;
-        if packet.flags.has(Flags::FIN) {
-            let at = now + self.config.rto;
-            self.closes = Some(at);
-            io.wake(self.identity.me, SubflowId::FIRST, at);
-            return Event::None;
-        }
         let (number, flags) = (number(packet, io.trailer(packet)), packet.flags);
         let (len, last, trimmed) = (packet.payload(), flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
+        self.openings += u32::from(flags.has(Flags::SYN));
         let out = &mut Out {
             connection: &mut self.connection,
             identity: &self.identity,
@@ -242,9 +235,10 @@ impl Endpoint for NdpReceiver {
     /// Sends a PULL, which takes the time of a full packet on the host's links.
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         self.enrolled = false;
+        let now = io.now;
         let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false };
-        if self.receiver.pull(out) {
-            let full = self.config.mss + self.connection.sizes.header;
+        if self.receiver.pull(now, out) {
+            let full = self.receiver.config().mss + self.connection.sizes.header;
             io.spend_turn(full);
         }
         self.enrol(io);
@@ -252,7 +246,11 @@ impl Endpoint for NdpReceiver {
     }
 
     fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
-        if self.closes.is_some_and(|at| at <= io.now) { Event::Closed } else { Event::None }
+        let now = io.now;
+        let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false };
+        self.receiver.on_timer(now, out);
+        self.enrol(io);
+        Event::None
     }
 }
 
@@ -263,6 +261,10 @@ impl Receiving for NdpReceiver {
 
     fn delivered(&self) -> u64 {
         self.receiver.delivered()
+    }
+
+    fn openings(&self) -> u32 {
+        self.openings
     }
 }
 
@@ -277,7 +279,7 @@ struct Out<'a, 'i> {
 }
 
 impl Output for Out<'_, '_> {
-    fn send(&mut self, message: Message, path: Option<usize>) {
+    fn send(&mut self, message: Message, path: Option<usize>) -> Time {
         let (c, identity) = (&*self.connection, self.identity);
         let envelope = Envelope::new(c.peer_host, c.sizes.ack, 0);
         let mut packet = Packet { envelope, endpoint: c.peer.raw(), ..Packet::default() };
@@ -304,9 +306,10 @@ impl Output for Out<'_, '_> {
                         Opening { src, peer, subflow: SubflowId::FIRST, transport, to, stays_open: false }
                             .write(&mut packet);
                     trailer[NUMBER] = number;
-                    return self.io.send_with(packet, trailer);
+                    return self.io.send_last(packet, Some(trailer));
                 }
                 packet.seq = number;
+                return self.io.send_last(packet, None);
             }
             Message::Ack { number, next } => self.answer(&mut packet, Flags::ACK, (number, next)),
             Message::Nack { number, next } => self.answer(&mut packet, Flags::ACK | Flags::TRIMMED, (number, next)),
@@ -314,9 +317,9 @@ impl Output for Out<'_, '_> {
                 (packet.seq, packet.ack) = (count, next);
                 packet.flags = packet.flags | PULL;
             }
-            Message::Fin => packet.flags = packet.flags | Flags::FIN,
         }
         self.io.send(&packet);
+        self.io.now
     }
 
     fn wake(&mut self, at: Time) {

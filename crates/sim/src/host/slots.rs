@@ -31,9 +31,21 @@ pub(crate) struct Host {
     pub(crate) held: HashMap<(LabelId, TransportId, HostId), Handle>,
     /// Messages on connections to this host that have not been opened yet, by connection.
     pub(crate) announced: HashMap<FlowId, Arriving>,
+    /// Connections to this host that are closed, of which packets that could open them are under way
+    /// or lost.
+    pub(crate) late: HashMap<FlowId, Late>,
     shared: Shared,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
+}
+
+/// The packets of a closed connection that could open it a second time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    /// Their number.
+    pub(crate) left: u32,
+    /// When the connection was closed.
+    pub(crate) since: Time,
 }
 
 /// A place for an endpoint.
@@ -90,6 +102,7 @@ impl Host {
             by_flow: HashMap::new(),
             held: HashMap::new(),
             announced: HashMap::new(),
+            late: HashMap::new(),
             shared: Shared { random, turns: TurnQueue::default(), rate, turn_at: Time::MAX },
             swept: Time::ZERO,
         }
@@ -121,6 +134,22 @@ impl Host {
     pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Occupant, &mut Shared)> {
         let slot = self.slots.get_mut(handle.slot())?;
         (slot.handle == handle).then_some((&mut slot.occupant, &mut self.shared))
+    }
+
+    /// Is a packet that could open the connection of `flow` a late one of a connection that is closed?
+    /// Then it is the last time that it is looked for: each comes once.
+    pub(crate) fn is_late(&mut self, flow: FlowId) -> bool {
+        let Some(late) = self.late.get_mut(&flow) else { return false };
+        late.left -= 1;
+        if late.left == 0 {
+            self.late.remove(&flow);
+        }
+        true
+    }
+
+    /// Forgets connections that were closed a `span` before `now`, or earlier.
+    pub(crate) fn forget_late(&mut self, now: Time, span: Time) {
+        self.late.retain(|_, late| late.since + span > now);
     }
 
     /// The state that its endpoints share.
@@ -203,6 +232,21 @@ mod tests {
     fn a_connection_takes_so_many_bytes() {
         assert_eq!((size_of::<Sending>(), size_of::<Receiving>(), size_of::<Slot>()), (640, 256, 24));
         assert!(size_of::<SmallVec<[Slot; 2]>>() <= 64, "the first places are in the first line of a host");
+    }
+
+    /// Two packets of flow 5 that are late come once each. A third cannot come: it would be of a new
+    /// flow. Of flow 6, closed at 7 us, none comes in 3 us.
+    #[test]
+    fn late_packets_are_known_until_they_have_come() {
+        let mut host = Host::new(stream(1, "host", 0), Rate(1), 2);
+        let [five, six] = [5, 6].map(FlowId::new);
+        host.late.insert(five, Late { left: 2, since: Time::ZERO });
+        host.late.insert(six, Late { left: 1, since: Time::from_us(7) });
+        assert_eq!([five, five, five].map(|flow| host.is_late(flow)), [true, true, false]);
+        host.forget_late(Time::from_ns(9_999), Time::from_us(3));
+        assert_eq!(host.late.len(), 1);
+        host.forget_late(Time::from_us(10), Time::from_us(3));
+        assert!(host.late.is_empty() && !host.is_late(six));
     }
 
     #[test]

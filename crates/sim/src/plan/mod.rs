@@ -238,12 +238,13 @@ impl Plan {
     }
 
     /// May a host send another a message without a packet? So do processes, flows that wait for others, messages that share a
-    /// connection, and a scheduler.
+    /// connection, a scheduler, and connections that have no FIN.
     pub(crate) fn sends_messages(&self) -> bool {
         !self.processes.is_empty()
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
             || self.placement.is_some()
+            || self.transports.iter().any(|transport| !transport.family.facts().fins)
     }
 
     /// The size of the smallest packet, in bytes.

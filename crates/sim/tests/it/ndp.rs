@@ -1,6 +1,7 @@
 //! NDP, and TCP whose packets are trimmed, on switches that trim.
 
 use crate::common::{Kept, Run, run, run_on, scenario};
+use crate::programs::beside;
 use linkpool_sim::{Plan, Value, simulate};
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
@@ -310,4 +311,117 @@ fn headers_come_back_to_their_connection() {
     // Each of the 30 flows has six packets, and is told of each that came back.
     let again: u64 = r.outcome.flows.iter().map(|flow| flow.total(|s| s.retransmits)).sum();
     assert!(returns > 50 && again >= returns, "{returns} {again}");
+}
+
+/// Two messages of 250 KB leave S1 together at 1 Gbps, so that the first windows wait in its own queue
+/// for up to 4 ms, four times the timeout. Each is delivered once, and no packet is sent twice. A third
+/// one follows 30 ms after the second and takes 2.05 ms: 28 packets of 9,000 B and half a one.
+#[test]
+fn the_own_queue_makes_no_copies() {
+    let goal = "num_ranks 2\nrank 0 {\na: send 250000b to 1\nb: send 250000b to 1\nw: calc 30000000\n\
+                c: send 250000b to 1\nw requires b\nc requires w\n}\n\
+                rank 1 {\na: recv 250000b from 0\nb: recv 250000b from 0\nc: recv 250000b from 0\nb requires a\n\
+                c requires b\n}\n";
+    for (rate, more, unit) in [("1Gbps", "", 1.0), ("4Gbps", "", 4.0), ("10Gbps", "min_rto = \"200us\"", 10.0)] {
+        let text = format!(
+            "duration = \"100ms\"\ndrain = \"100ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"{rate}\"\ndelay = \"1us\"\n\
+             [queue]\ndiscipline = \"trimming\"\n[transport.t]\ncontrol = \"ndp\"\n{more}\n\
+             [[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\n"
+        );
+        let r = run_on(&beside(&text, &[("p.goal", goal.as_bytes())]), 1);
+        let delivered: Vec<f64> = r.outcome.flows.iter().map(|f| f.delivered.unwrap().secs() * 1e3).collect();
+        // 500,000 B in 56 packets, each with 64 B of headers.
+        let both = 8.0 * (500_000.0 + 56.0 * 64.0) / 1e6 / unit;
+        assert_eq!(delivered.len(), 3);
+        // The last packet takes as long again on the second link, and 1 us on each.
+        let way = 0.072 / unit + 0.002;
+        assert!((delivered[1] - both - way).abs() < 0.005, "{delivered:?} {both}");
+        assert!((delivered[2] - delivered[1] - 30.0 - both / 2.0 - way).abs() < 0.01, "{delivered:?} {both}");
+        let again: u64 = r.outcome.flows.iter().map(|f| f.total(|s| s.retransmits + s.timeouts)).sum();
+        assert_eq!((again, r.outcome.stray), (0, 0), "{rate}");
+    }
+}
+
+/// S1's packet waits at the switch for 3 ms, behind those of S2 and S3, and is sent again 100, 300, 700
+/// and 1,500 us later. The copies come up to 400 us after the first one, when the flow is over, and find
+/// no receiver; one may be lost with S1's link. The flow is delivered once, and nothing answers.
+#[test]
+fn late_copies_find_no_receiver() {
+    let lost = "[routing]\nreconverge = \"never\"\n[[change]]\nlinks = [\"S1->W\"]\nstate = \"down\"\nat = \"3300us\"\nuntil = \"3330us\"\n";
+    for (change, copies) in [("", 4), (lost, 3)] {
+        let r = run(&format!(
+            r#"
+            duration = "20ms"
+            [topology.many-to-one]
+            senders = 3
+            rate = "10Gbps"
+            delay = "1us"
+            [queue]
+            discipline = "trimming"
+            limit = 2000
+            {change}
+            [transport.bulk]
+            control = "ndp"
+            initial_window = 500
+            min_rto = "50ms"
+            [transport.small]
+            control = "ndp"
+            min_rto = "100us"
+            [[workload.many-to-one]]
+            transport = "bulk"
+            flows = 2
+            first = 1
+            receiver = "R"
+            size = "4MB"
+            [[workload.flow]]
+            transport = "small"
+            from = "S1"
+            to = "R"
+            size = "8KB"
+            start = "3ms"
+            "#
+        ));
+        let small = r.outcome.flows.last().unwrap();
+        assert_eq!((r.outcome.flows.len(), small.planned.flow.size), (3, Some(8_000)));
+        assert_eq!((small.total(|s| s.timeouts), small.total(|s| s.segments), r.outcome.stray), (4, 5, copies));
+        let (end, delivered) = (small.finished.unwrap(), small.delivered.unwrap());
+        assert!(delivered < end && end < Time::from_us(6_100), "{delivered} {end}");
+    }
+}
+
+/// 200 senders of 51 packets each: a receiver sends each a PULL in 200 times 7.2 us, 1.44 times the timeout.
+/// That is no silence: no packet is sent without a PULL, and the flows end together.
+#[test]
+fn many_senders_wait_for_their_turn() {
+    let r = run(&many_to_one(200, "450KB", ""));
+    let total =
+        |of: fn(&linkpool_transport::SubflowStats) -> u64| r.outcome.flows.iter().map(|f| f.total(of)).sum::<u64>();
+    let ends: Vec<f64> = (0..200).map(|flow| r.fct(flow).secs() * 1e3).collect();
+    let (first, last) = (ends.iter().copied().fold(f64::MAX, f64::min), ends.iter().copied().fold(0.0, f64::max));
+    assert_eq!(total(|s| s.timeouts), 0);
+    let again = total(|s| s.retransmits);
+    assert!((5_500..6_500).contains(&again), "{again}");
+    assert!(first > 60.0 && (73.4..74.0).contains(&last), "{first} to {last} ms");
+}
+
+/// Many senders of the same size to `R`, all at once.
+fn many_to_one(senders: u32, size: &str, more: &str) -> String {
+    format!(
+        "duration = \"1ms\"\ndrain = \"500ms\"\n[topology.many-to-one]\nsenders = {senders}\nrate = \"10Gbps\"\n\
+         delay = \"1us\"\n[queue]\ndiscipline = \"trimming\"\n[transport.t]\ncontrol = \"ndp\"\n{more}\n\
+         [[workload.incast]]\ntransport = \"t\"\nsenders = {senders}\nreceiver = \"R\"\nsize = \"{size}\"\n\
+         every = \"1s\"\n"
+    )
+}
+
+/// The cable from the receiver's host loses all for as long as it takes to send each of eight senders a
+/// PULL. Of some all packets had been answered before, so nothing of theirs is in flight. The receiver
+/// repeats its last PULL after a timeout, long before the senders would act.
+#[test]
+fn a_lost_pull_costs_one_timeout() {
+    let change = "[[change]]\nlinks = [\"R->W\"]\nloss = 1.0\nat = \"60us\"\nuntil = \"130us\"";
+    let r = run(&many_to_one(8, "70KB", &format!("initial_window = 2\n{change}")));
+    assert!(r.link("R->W").stats.rare.drops_loss > 10);
+    let last = (0..8).map(|flow| r.fct(flow)).max().unwrap();
+    assert!(Time::from_ms(1) < last && last < Time::from_ms(3), "{last}");
 }

@@ -9,10 +9,11 @@ pub struct Config {
     pub mss: u16,
     /// Packets of the first window, sent without a handshake (section 3.2).
     pub initial_window: u32,
-    /// The time after which a packet without any answer is sent again. It is the last resort
-    /// against lost headers and failed links.
+    /// The time after which a packet without any answer is sent again, and a PULL that brings
+    /// nothing. It is the last resort against lost headers and failed links.
     pub rto: Time,
-    /// Largest factor by which timeouts in a row lengthen the RTO.
+    /// Largest factor by which timeouts in a row lengthen the RTO. A sender without packets in
+    /// flight waits this multiple of the RTO for a PULL.
     pub max_backoff: u32,
     /// Does the receiving host send PULLs of these connections before other PULLs (section 3.2)?
     pub priority: bool,

@@ -33,19 +33,20 @@ pub enum Message {
     },
     /// The sender may have sent `count` packets since the first window.
     Pull {
-        /// Cumulative, so that a PULL makes up for earlier PULLs that are lost or late.
+        /// Cumulative, so that a PULL makes up for earlier PULLs that are lost or late. The same
+        /// count again: nothing has come since.
         count: u32,
         /// All packets below have arrived whole.
         next: u32,
     },
-    /// All data is acknowledged; the receiver may forget the connection.
-    Fin,
 }
 
 /// Takes the messages that an NDP endpoint sends.
 pub trait Output {
-    /// Send `message`: data on the path of this number, other messages on any path.
-    fn send(&mut self, message: Message, path: Option<usize>);
+    /// Send `message`: data on the path of this number, other messages on any path. Returns when data
+    /// will have left the host, behind all that waits in the host's own queue; an earlier time than
+    /// now means now.
+    fn send(&mut self, message: Message, path: Option<usize>) -> Time;
     /// Call the endpoint's `on_timer` at `at`. Every request causes a call; no request is
     /// withdrawn.
     fn wake(&mut self, at: Time);

@@ -7,6 +7,9 @@
 //! [`TurnQueue`](crate::TurnQueue) of its host. A [`PathSet`] spreads the packets of a sender over
 //! all paths.
 //!
+//! Each end has a timer for what it has sent and nobody else can miss: the sender for packets that
+//! have left its host and have no answer, the receiver for a PULL that has brought nothing.
+//!
 //! Section numbers are those of the paper. Where the paper leaves a rule open, the comment at the
 //! rule names our choice.
 

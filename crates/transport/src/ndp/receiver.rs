@@ -1,13 +1,16 @@
 //! The receiving end of an NDP connection: it acknowledges at once, and owes a PULL for each packet
 //! that arrives.
 
+use super::config::Config;
 use super::message::{Message, Output};
 use crate::reassembly::Reassembly;
 use linkpool_units::Time;
+use std::sync::Arc;
 
 /// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Receiver {
+    config: Arc<Config>,
     /// Numbers of packets that have arrived whole.
     arrived: Reassembly,
     /// Number of packets that have arrived whole.
@@ -20,18 +23,21 @@ pub struct Receiver {
     pulls: u32,
     headers: u64,
     last_heard: Time,
-}
-
-impl Default for Receiver {
-    fn default() -> Receiver {
-        Receiver::new()
-    }
+    /// When the last PULL that is owed was sent, if nothing has come since.
+    waits_since: Option<Time>,
+    /// The factor by which PULLs without effect in a row lengthen the wait for the next.
+    backoff: u32,
+    /// Is the last PULL to be sent again?
+    repeats: bool,
+    /// The earliest wake-up that has been requested.
+    asked: Time,
 }
 
 impl Receiver {
     /// Creates a receiver to which no packet has arrived.
-    pub fn new() -> Receiver {
+    pub fn new(config: Arc<Config>) -> Receiver {
         Receiver {
+            config,
             arrived: Reassembly::new(0),
             packets: 0,
             bytes: 0,
@@ -40,7 +46,16 @@ impl Receiver {
             pulls: 0,
             headers: 0,
             last_heard: Time::ZERO,
+            waits_since: None,
+            backoff: 1,
+            repeats: false,
+            asked: Time::MAX,
         }
+    }
+
+    /// The settings of its connection.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Packet `number` has come with `len` bytes of payload, or was `trimmed`: its header only.
@@ -54,6 +69,7 @@ impl Receiver {
         out: &mut impl Output,
     ) -> bool {
         self.last_heard = now;
+        (self.waits_since, self.repeats, self.backoff) = (None, false, 1);
         if last {
             self.total = Some(number + 1);
         }
@@ -82,18 +98,53 @@ impl Receiver {
 
     /// Does the receiver owe the sender PULLs?
     pub fn owes(&self) -> bool {
-        self.owed > 0
+        self.owed > 0 || self.repeats
     }
 
     /// Its turn in the pull queue has come: sends a PULL, if it owes one. Returns whether it has.
-    pub fn pull(&mut self, out: &mut impl Output) -> bool {
-        if self.owed == 0 {
+    pub fn pull(&mut self, now: Time, out: &mut impl Output) -> bool {
+        if !self.owes() {
             return false;
         }
-        self.owed -= 1;
-        self.pulls += 1;
+        if !std::mem::replace(&mut self.repeats, false) {
+            self.owed -= 1;
+            self.pulls += 1;
+        }
         out.send(Message::Pull { count: self.pulls, next: self.arrived.next() as u32 }, None);
+        if self.owed == 0 && !self.is_complete() {
+            self.waits_since = Some(now);
+            self.arm(out);
+        }
         true
+    }
+
+    /// The time at which to repeat the last PULL if no packet comes. The paper has no timer for
+    /// PULLs. It is here, and not at the sender, since only the receiver knows when a PULL was sent,
+    /// and that it does not wait for its turn.
+    fn deadline(&self) -> Time {
+        self.waits_since.map_or(Time::MAX, |since| since + self.config.rto * u64::from(self.backoff))
+    }
+
+    fn arm(&mut self, out: &mut impl Output) {
+        let deadline = self.deadline();
+        if deadline < self.asked {
+            self.asked = deadline;
+            out.wake(deadline);
+        }
+    }
+
+    /// Call it when a requested wake-up is due: the receiver may owe a PULL afterwards. A needless
+    /// call does no harm.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Output) {
+        if now >= self.asked {
+            self.asked = Time::MAX;
+        }
+        if self.deadline() <= now {
+            self.waits_since = None;
+            self.repeats = true;
+            self.backoff = (self.backoff * 2).min(self.config.max_backoff);
+        }
+        self.arm(out);
     }
 
     /// Has all data arrived?

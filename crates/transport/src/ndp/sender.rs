@@ -19,7 +19,7 @@ pub struct Counters {
     pub nacks: u64,
     /// Headers that switches sent back.
     pub returned: u64,
-    /// Packets without an answer in time.
+    /// Packets without an answer in time, and PULLs that did not come in time.
     pub timeouts: u64,
     /// PULLs that arrived.
     pub pulls: u64,
@@ -44,6 +44,8 @@ struct Sent {
     again: bool,
     /// When it was sent last.
     at: Time,
+    /// When it has left the host, or will have.
+    left: Time,
 }
 
 /// The sending end of a connection.
@@ -63,19 +65,22 @@ pub struct Sender {
     sent: VecDeque<Sent>,
     /// Packets to be sent again, in order; packets that have arrived meanwhile are skipped.
     queued: VecDeque<u32>,
-    /// Transmissions in their order, to find the oldest packet in flight; outdated entries are
-    /// skipped.
+    /// Transmissions in their order, by the times at which they leave the host, to find the oldest
+    /// packet in flight; outdated entries are skipped.
     order: VecDeque<(Time, u32)>,
     /// The number of packets pulled since the first window, and the number sent in answer.
     pulled: u32,
     answered: u32,
     /// Number of ACKs and NACKs; the receiver owes a PULL for each.
     feedback: u32,
+    /// Number of packets sent that may open the connection, but for those that came back.
+    openings: u32,
     flying: u32,
     acked_bytes: u64,
     acked_packets: u32,
     paths: PathSet,
-    /// The time of the last message of the receiver, or of the last packet sent without a PULL.
+    /// The time of the last message of the receiver, of the last header that came back, or of the
+    /// last timeout.
     alive: Time,
     backoff: u32,
     /// The earliest wake-up that has been requested.
@@ -106,6 +111,7 @@ impl Sender {
             pulled: 0,
             answered: 0,
             feedback: 0,
+            openings: 0,
             flying: 0,
             acked_bytes: 0,
             acked_packets: 0,
@@ -140,7 +146,7 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, out: &mut impl Output) {
         let (number, path) = (self.next(), self.paths.next(|n| out.random(n)));
-        self.sent.push_back(Sent { place: Place::Flying, path: path as u16, again: false, at: now });
+        self.sent.push_back(Sent { place: Place::Flying, path: path as u16, again: false, at: now, left: now });
         self.put_on_the_wire(number, path, now, out);
     }
 
@@ -148,7 +154,7 @@ impl Sender {
     fn send_again(&mut self, number: u32, now: Time, out: &mut impl Output) {
         let sent = &mut self.sent[(number - self.base) as usize];
         let path = self.paths.next_but(sent.path.into(), |n| out.random(n));
-        *sent = Sent { place: Place::Flying, path: path as u16, again: true, at: now };
+        *sent = Sent { place: Place::Flying, path: path as u16, again: true, at: now, left: now };
         self.counters.sent_again += 1;
         self.put_on_the_wire(number, path, now, out);
     }
@@ -156,11 +162,17 @@ impl Sender {
     fn put_on_the_wire(&mut self, number: u32, path: usize, now: Time, out: &mut impl Output) {
         self.flying += 1;
         self.counters.sent += 1;
-        self.order.push_back((now, number));
         // Until an ACK or a NACK has come, any packet may be the one that makes the receiver.
         let opens = self.feedback == 0;
+        self.openings += u32::from(opens);
         let message = Message::Data { number, len: self.len(number), last: number + 1 == self.total, opens };
-        out.send(message, Some(path));
+        // A packet that waits in the queue of its own host is not lost: its timer starts when it
+        // leaves, as in csg-htsim (`_sent_times` in `NdpSrc::send_packet`, ndp.cpp). Of a host with
+        // several links it starts no earlier than that of the packet before.
+        let left = out.send(message, Some(path)).max(now);
+        let left = self.order.back().map_or(left, |(before, _)| left.max(*before));
+        self.sent[(number - self.base) as usize].left = left;
+        self.order.push_back((left, number));
     }
 
     /// Sends a packet in answer to each PULL: first retransmissions, then new data (section 3.2).
@@ -229,7 +241,7 @@ impl Sender {
         if let Some(index) = number.checked_sub(self.base).map(|i| i as usize)
             && index < self.sent.len()
         {
-            let Sent { place, path, again, at } = self.sent[index];
+            let Sent { place, path, again, at, .. } = self.sent[index];
             self.paths.on_feedback(path.into(), Feedback::Ack);
             // Karn's rule: of a packet sent twice it is not known which copy has arrived.
             if place == Place::Flying && !again {
@@ -263,6 +275,12 @@ impl Sender {
     /// window.
     pub fn on_pull(&mut self, count: u32, next: u32, now: Time, out: &mut impl Output) {
         self.counters.pulls += 1;
+        self.on_message(next, now);
+        // The receiver repeats a PULL that has brought nothing. If nothing is on its way either, it
+        // is answered once more; if something is, that has a timer.
+        if count == self.pulled && self.flying == 0 {
+            self.answered = self.answered.min(count.saturating_sub(1));
+        }
         // An older PULL that this one has overtaken has no new information.
         self.pulled = self.pulled.max(count);
         self.after(next, now, out);
@@ -270,14 +288,16 @@ impl Sender {
 
     /// The header of packet `number` has come back from a switch that had no room for it (section
     /// 3.2, return to sender). The packet waits to be pulled as others do, so that an incast is not
-    /// repeated; but it is sent at once if no PULL is to be expected.
-    pub fn on_returned(&mut self, number: u32, now: Time, out: &mut impl Output) {
+    /// repeated; but it is sent at once if no PULL is to be expected. `opened`: it could have
+    /// opened the connection.
+    pub fn on_returned(&mut self, number: u32, opened: bool, now: Time, out: &mut impl Output) {
         self.counters.returned += 1;
+        self.openings -= u32::from(opened);
+        self.alive = now;
         if self.place(number) == Some(Place::Flying) {
             self.paths.on_feedback(self.path(number), Feedback::Nack);
             self.queue(number);
             if self.flying == 0 && self.feedback <= self.pulled {
-                self.alive = now;
                 if let Some(number) = self.next_queued() {
                     self.send_again(number, now, out);
                 }
@@ -306,20 +326,19 @@ impl Sender {
             return;
         }
         if self.acked_packets == self.total {
-            return self.finish(now, out);
+            return self.finish(now);
         }
         self.answer_pulls(now, out);
         self.arm(now, out);
     }
 
-    fn finish(&mut self, now: Time, out: &mut impl Output) {
+    fn finish(&mut self, now: Time) {
         self.state = SenderState::Finished;
         self.ended = Some(now);
-        out.send(Message::Fin, None);
     }
 
     /// Sends no new data from now on; the data that has been sent must arrive.
-    pub fn stop(&mut self, now: Time, out: &mut impl Output) {
+    pub fn stop(&mut self, now: Time) {
         if self.state != SenderState::Open || self.next() >= self.total {
             return;
         }
@@ -327,25 +346,33 @@ impl Sender {
         // harm: the receiver owes PULLs that bring no data.
         (self.total, self.last_len) = (self.next(), self.config.mss);
         if self.acked_packets == self.total {
-            self.finish(now, out);
+            self.finish(now);
         }
     }
 
-    /// The time at which to act if no message arrives: for the oldest packet in flight, or, if all
-    /// packets are known to be trimmed or returned, because the PULLs must be lost.
+    /// The time at which to act if no message arrives: for the oldest packet in flight.
+    ///
+    /// If none is in flight, the receiver knows of all that was sent, and a PULL is to come. Its
+    /// silence does not mean a loss: it serves its senders in turn, so each of n senders gets a PULL
+    /// in the time of n packets. It repeats a PULL that has brought nothing ([`super::Receiver`]). So
+    /// the sender waits long, for what the receiver cannot see.
     fn deadline(&mut self) -> Time {
         if self.state != SenderState::Open {
             return Time::MAX;
         }
-        while let Some((at, number)) = self.order.front().copied() {
-            let index = number.wrapping_sub(self.base) as usize;
-            let counts = self.sent.get(index).is_some_and(|sent| sent.place == Place::Flying && sent.at == at);
-            if counts {
-                return at + self.wait();
+        while let Some((left, number)) = self.order.front().copied() {
+            if self.is_flying(number, left) {
+                return left + self.wait();
             }
             self.order.pop_front();
         }
-        self.alive + self.wait()
+        self.alive + self.config.rto * u64::from(self.config.max_backoff)
+    }
+
+    /// Is the copy of packet `number` that left the host at `left` in flight?
+    fn is_flying(&self, number: u32, left: Time) -> bool {
+        let index = number.wrapping_sub(self.base) as usize;
+        self.sent.get(index).is_some_and(|sent| sent.place == Place::Flying && sent.left == left)
     }
 
     fn wait(&self) -> Time {
@@ -375,31 +402,33 @@ impl Sender {
     /// The last resort (section 3.2): packets without any answer are sent again without a PULL,
     /// each on another path. So the number of packets in flight or owed stays the same.
     fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
-        let wait = self.wait();
-        let none_flies = self.flying == 0;
-        let overdue = self.order.iter().take_while(|(at, _)| *at + wait <= now).count();
-        self.backoff = (self.backoff * 2).min(self.config.max_backoff);
         self.alive = now;
+        if self.flying == 0 {
+            // Any packet makes the receiver answer. All others have arrived, so there is another one
+            // to send: data has not ended.
+            self.counters.timeouts += 1;
+            return match self.next_queued() {
+                Some(number) => self.send_again(number, now, out),
+                None => self.send_new(now, out),
+            };
+        }
+        let wait = self.wait();
+        let overdue = self.order.iter().take_while(|(left, _)| *left + wait <= now).count();
+        self.backoff = (self.backoff * 2).min(self.config.max_backoff);
         for _ in 0..overdue {
-            let Some((at, number)) = self.order.pop_front() else { break };
-            let index = number.wrapping_sub(self.base) as usize;
-            if self.sent.get(index).is_some_and(|sent| sent.place == Place::Flying && sent.at == at) {
+            let Some((left, number)) = self.order.pop_front() else { break };
+            if self.is_flying(number, left) {
                 self.counters.timeouts += 1;
                 self.paths.on_feedback(self.path(number), Feedback::Loss);
                 self.flying -= 1;
                 self.send_again(number, now, out);
             }
         }
-        if none_flies {
-            // The PULLs are lost; any packet makes the receiver send another, which says how many
-            // there were.
-            self.counters.timeouts += 1;
-            // All others have arrived, so there is another one to send: data has not ended.
-            match self.next_queued() {
-                Some(number) => self.send_again(number, now, out),
-                None => self.send_new(now, out),
-            }
-        }
+    }
+
+    /// Number of packets sent that may open the connection, but for those that came back.
+    pub fn openings(&self) -> u32 {
+        self.openings
     }
 
     /// The state of the connection.

@@ -28,12 +28,14 @@ impl Random {
 pub(crate) struct Said {
     pub(crate) messages: Vec<(Message, Option<usize>)>,
     pub(crate) wakes: Vec<Time>,
+    /// When what is sent now will have left the host, if that is later than now.
+    pub(crate) leaves: Time,
     random: Random,
 }
 
 impl Said {
     pub(crate) fn new() -> Said {
-        Said { messages: Vec::new(), wakes: Vec::new(), random: Random(7) }
+        Said { messages: Vec::new(), wakes: Vec::new(), leaves: Time::ZERO, random: Random(7) }
     }
 
     /// Numbers of the data packets, with the path of each.
@@ -51,8 +53,9 @@ impl Said {
 }
 
 impl Output for Said {
-    fn send(&mut self, message: Message, path: Option<usize>) {
+    fn send(&mut self, message: Message, path: Option<usize>) -> Time {
         self.messages.push((message, path));
+        self.leaves
     }
     fn wake(&mut self, at: Time) {
         self.wakes.push(at);
@@ -132,7 +135,7 @@ fn a_pull_that_overtakes_the_nack_is_answered_when_that_comes() {
         assert_eq!(sender.state(), SenderState::Open);
         sender.on_ack(number, number + 1, us(20), &mut said);
     }
-    assert_eq!(said.messages, [(Message::Fin, None)]);
+    assert!(said.messages.is_empty(), "no packet says so");
     assert_eq!((sender.state(), sender.acked(), sender.ended()), (SenderState::Finished, 3000, Some(us(20))));
 }
 
@@ -153,15 +156,15 @@ fn a_returned_header_waits_unless_it_is_all_there_is() {
     let (mut sender, mut said) = opened(3, None);
     said.messages.clear();
     // Others are on their way: it waits for their PULLs.
-    sender.on_returned(0, us(5), &mut said);
+    sender.on_returned(0, true, us(5), &mut said);
     sender.on_nack(1, 0, us(6), &mut said);
     // The NACK will be followed by a PULL.
-    sender.on_returned(2, us(7), &mut said);
+    sender.on_returned(2, true, us(7), &mut said);
     assert!(said.messages.is_empty());
     sender.on_pull(1, 0, us(8), &mut said);
     assert_eq!(said.numbers(), [0]);
     // All that is on its way comes back, and all PULLs have come: sent at once.
-    sender.on_returned(0, us(9), &mut said);
+    sender.on_returned(0, false, us(9), &mut said);
     assert_eq!(said.numbers(), [1]);
     assert_eq!(sender.counters().returned, 3);
 }
@@ -188,7 +191,9 @@ fn lost_pulls_are_asked_for() {
     said.messages.clear();
     sender.on_nack(0, 0, us(10), &mut said);
     sender.on_ack(1, 0, us(20), &mut said);
-    sender.on_timer(us(20) + RTO, &mut said);
+    sender.on_timer(us(20) + RTO * 64 - us(1), &mut said);
+    assert!(said.messages.is_empty());
+    sender.on_timer(us(20) + RTO * 64, &mut said);
     assert_eq!(said.numbers(), [0]);
 }
 
@@ -196,7 +201,7 @@ fn lost_pulls_are_asked_for() {
 fn a_stopped_sender_ends_when_all_has_arrived() {
     let (mut sender, mut said) = opened(2, None);
     said.messages.clear();
-    sender.stop(us(1), &mut said);
+    sender.stop(us(1));
     sender.on_ack(0, 1, us(10), &mut said);
     sender.on_pull(1, 1, us(11), &mut said);
     sender.on_nack(1, 1, us(11), &mut said);
@@ -207,7 +212,7 @@ fn a_stopped_sender_ends_when_all_has_arrived() {
 
 #[test]
 fn a_receiver_answers_at_once_and_owes_a_pull_for_all_that_comes() {
-    let (mut receiver, mut said) = (Receiver::new(), Said::new());
+    let (mut receiver, mut said) = (Receiver::new(config(3)), Said::new());
     assert!(!receiver.on_data(1, (MSS, false), false, us(1), &mut said));
     assert!(!receiver.on_data(0, (MSS, false), true, us(1), &mut said));
     assert!(!receiver.on_data(0, (MSS, false), false, us(2), &mut said));
@@ -219,21 +224,70 @@ fn a_receiver_answers_at_once_and_owes_a_pull_for_all_that_comes() {
     ];
     assert_eq!(messages, expected);
     for count in 1..=3 {
-        assert!(receiver.pull(&mut said));
+        assert!(receiver.pull(us(3), &mut said));
         assert_eq!(said.messages.pop(), Some((Message::Pull { count, next: 2 }, None)));
     }
-    assert!(!receiver.owes() && !receiver.pull(&mut said));
+    assert!(!receiver.owes() && !receiver.pull(us(3), &mut said));
     // The last packet is known by its header: four packets of which two are missing, so two PULLs
     // at most.
     for _ in 0..5 {
         receiver.on_data(3, (500, true), true, us(3), &mut said);
     }
-    assert!(receiver.pull(&mut said) && receiver.pull(&mut said) && !receiver.pull(&mut said));
+    assert!(receiver.pull(us(3), &mut said) && receiver.pull(us(3), &mut said) && !receiver.pull(us(3), &mut said));
     assert!(!receiver.on_data(3, (500, true), false, us(4), &mut said));
     assert!(receiver.on_data(2, (MSS, false), false, us(4), &mut said));
     assert!(receiver.is_complete() && !receiver.owes());
     assert!(!receiver.on_data(2, (MSS, false), false, us(5), &mut said), "complete for the first time only");
     assert_eq!((receiver.delivered(), receiver.headers(), receiver.last_heard()), (3500, 6, us(5)));
+}
+
+/// The last PULL that is owed has brought nothing after a timeout: it is sent again, with the same
+/// count, then after two and four. A packet, or its header, ends that; so does the last one.
+#[test]
+fn a_pull_without_effect_is_repeated() {
+    let (mut receiver, mut said) = (Receiver::new(config(3)), Said::new());
+    receiver.on_data(0, (MSS, false), false, us(1), &mut said);
+    receiver.on_data(1, (MSS, false), false, us(1), &mut said);
+    assert!(receiver.pull(us(2), &mut said));
+    assert!(said.wakes.is_empty(), "the other PULL waits for its turn");
+    assert!(receiver.pull(us(10), &mut said) && !receiver.owes());
+    assert_eq!(said.wakes, [us(10) + RTO]);
+    receiver.on_timer(us(10) + RTO - Time(1), &mut said);
+    assert!(!receiver.owes());
+    receiver.on_timer(us(10) + RTO, &mut said);
+    assert!(receiver.owes());
+    said.messages.clear();
+    // Its turn comes 500 us later.
+    assert!(receiver.pull(us(510) + RTO, &mut said) && !receiver.owes());
+    assert_eq!(said.messages.pop(), Some((Message::Pull { count: 2, next: 2 }, None)));
+    assert_eq!(said.wakes.last(), Some(&(us(510) + RTO * 3)), "twice the timeout");
+    receiver.on_timer(us(510) + RTO * 3, &mut said);
+    assert!(receiver.owes());
+    receiver.on_data(2, (MSS, false), true, us(600) + RTO * 3, &mut said);
+    assert!(receiver.pull(us(601) + RTO * 3, &mut said) && !receiver.owes(), "one PULL, for the header");
+    assert_eq!(said.messages.pop(), Some((Message::Pull { count: 3, next: 2 }, None)));
+    assert_eq!(said.wakes.last(), Some(&(us(601) + RTO * 4)), "one timeout again");
+    assert!(receiver.on_data(2, (MSS, true), false, us(700) + RTO * 3, &mut said));
+    let wakes = said.wakes.len();
+    receiver.on_timer(us(601) + RTO * 4, &mut said);
+    assert!(!receiver.owes() && said.wakes.len() == wakes, "all has come");
+}
+
+/// The wait doubles up to 64 timeouts.
+#[test]
+fn pulls_are_repeated_less_and_less_often() {
+    let (mut receiver, mut said) = (Receiver::new(config(3)), Said::new());
+    receiver.on_data(0, (MSS, false), false, Time::ZERO, &mut said);
+    receiver.pull(Time::ZERO, &mut said);
+    let (mut now, mut waits) = (Time::ZERO, Vec::new());
+    for _ in 0..9 {
+        let due = *said.wakes.last().unwrap();
+        waits.push((due - now).0 / RTO.0);
+        now = due;
+        receiver.on_timer(now, &mut said);
+        receiver.pull(now, &mut said);
+    }
+    assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
 }
 
 /// The next event, and its endpoint.
@@ -246,8 +300,11 @@ enum Event {
     },
     /// At the sender.
     Answer(Message),
-    Returned(u32),
+    /// With whether it could have opened the connection.
+    Returned(u32, bool),
     Wake,
+    /// At the receiver.
+    WakeReceiver,
     Pull,
 }
 
@@ -285,8 +342,9 @@ struct Out<'a> {
 }
 
 impl Output for Out<'_> {
-    fn send(&mut self, message: Message, _path: Option<usize>) {
+    fn send(&mut self, message: Message, _path: Option<usize>) -> Time {
         self.messages.push(message);
+        Time::ZERO
     }
     fn wake(&mut self, at: Time) {
         self.wakes.push(at);
@@ -305,7 +363,7 @@ impl World {
             events: BTreeMap::new(),
             made: 0,
             senders: sizes.iter().map(sender).collect(),
-            receivers: (0..n).map(|_| Receiver::new()).collect(),
+            receivers: (0..n).map(|_| Receiver::new(config.clone())).collect(),
             enrolled: vec![false; n],
             pulls: TurnQueue::default(),
             pull_times: Vec::new(),
@@ -330,12 +388,12 @@ impl World {
         let mut out = Out { messages: &mut messages, wakes: &mut wakes, random: &mut self.random };
         act(&mut self.senders[who], self.now, &mut out);
         for message in messages {
-            let Message::Data { number, .. } = message else { continue };
+            let Message::Data { number, opens, .. } = message else { continue };
             let (fate, delay) = (self.random.below(100), self.delay());
             let Fates { trimmed, returned, lost, .. } = self.fates;
             let event = match fate {
                 _ if fate < trimmed => Event::Data { trimmed: true, message },
-                _ if fate < trimmed + returned => Event::Returned(number),
+                _ if fate < trimmed + returned => Event::Returned(number, opens),
                 _ if fate < trimmed + returned + lost => continue,
                 _ => Event::Data { trimmed: false, message },
             };
@@ -356,6 +414,9 @@ impl World {
                 self.later(delay, who, Event::Answer(message));
             }
         }
+        for at in wakes {
+            self.later(at - self.now, who, Event::WakeReceiver);
+        }
         if self.receivers[who].owes() && !std::mem::replace(&mut self.enrolled[who], true) {
             self.pulls.add(who as u32, false);
             let due = self.pulls.due().unwrap().max(self.now);
@@ -368,7 +429,7 @@ impl World {
             let who = who as usize;
             self.enrolled[who] = false;
             let mut sent = false;
-            self.at_receiver(who, |receiver, _, out| sent = receiver.pull(out));
+            self.at_receiver(who, |receiver, now, out| sent = receiver.pull(now, out));
             if sent {
                 self.pulls.spend(self.now, PACKET_TIME);
                 self.pull_times.push(self.now);
@@ -404,10 +465,11 @@ impl World {
                 Event::Answer(Message::Pull { count, next }) => {
                     self.at_sender(who, |sender, now, out| sender.on_pull(count, next, now, out));
                 }
-                Event::Returned(number) => {
-                    self.at_sender(who, |sender, now, out| sender.on_returned(number, now, out));
+                Event::Returned(number, opened) => {
+                    self.at_sender(who, |sender, now, out| sender.on_returned(number, opened, now, out));
                 }
                 Event::Wake => self.at_sender(who, |sender, now, out| sender.on_timer(now, out)),
+                Event::WakeReceiver => self.at_receiver(who, |receiver, now, out| receiver.on_timer(now, out)),
                 Event::Pull => self.pull(),
                 other => panic!("{other:?}"),
             }

@@ -72,7 +72,7 @@ fn new_data_asks_for_a_lost_pull() {
     let (mut sender, mut said) = opened(1, None);
     said.messages.clear();
     sender.on_ack(0, 1, us(10), &mut said);
-    sender.on_timer(us(10) + RTO, &mut said);
+    sender.on_timer(us(10) + RTO * 64, &mut said);
     assert_eq!((said.numbers(), sender.counters().timeouts), (vec![1], 1));
 }
 
@@ -80,7 +80,7 @@ fn new_data_asks_for_a_lost_pull() {
 #[test]
 fn to_stop_after_the_last_packet_changes_nothing() {
     let (mut sender, mut said) = opened(8, Some(2_500));
-    sender.stop(us(1), &mut said);
+    sender.stop(us(1));
     (0..3).for_each(|number| sender.on_ack(number, number + 1, us(10), &mut said));
     assert_eq!((sender.state(), sender.acked()), (SenderState::Finished, 2_500));
 }
@@ -92,7 +92,7 @@ fn the_path_of_a_packet_that_did_not_arrive_is_left_out() {
     type Event = fn(&mut Sender, u32, &mut Said);
     let events: [Event; 3] = [
         |sender, number, said| sender.on_nack(number, 0, us(12), said),
-        |sender, number, said| sender.on_returned(number, us(12), said),
+        |sender, number, said| sender.on_returned(number, true, us(12), said),
         |sender, _, said| sender.on_timer(RTO, said),
     ];
     for event in events {
@@ -110,4 +110,120 @@ fn the_path_of_a_packet_that_did_not_arrive_is_left_out() {
         let uses = |path| paths.iter().filter(|used| **used == path).count();
         assert_eq!([0, 1, 2, 3].map(uses), [3, 3, 0, 3]);
     }
+}
+
+/// The packets of the first window wait in the queue of their host, the last one until 3 ms: none is
+/// overdue before a timeout after it has left. Round-trip times have the wait.
+#[test]
+fn a_timer_starts_when_a_packet_has_left_its_host() {
+    let (mut sender, mut said) = (Sender::new(config(2), None, 4), Said::new());
+    said.leaves = us(3_000);
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.wakes, [us(3_000) + RTO]);
+    said.messages.clear();
+    sender.on_timer(us(3_000), &mut said);
+    assert_eq!((said.numbers(), sender.counters().timeouts), (vec![], 0));
+    sender.on_ack(0, 1, us(3_010), &mut said);
+    assert_eq!(sender.srtt(), Some(3_010e6));
+    sender.on_timer(us(3_000) + RTO, &mut said);
+    assert_eq!((said.numbers(), sender.counters().timeouts), (vec![1], 1));
+}
+
+/// Packet 1 leaves by another link before packet 0 does: its timer starts with that of packet 0.
+#[test]
+fn timers_start_in_the_order_of_packets() {
+    let (mut sender, mut said) = (Sender::new(config(1), None, 4), Said::new());
+    said.leaves = us(50);
+    sender.open(Time::ZERO, &mut said);
+    said.leaves = us(20);
+    sender.on_pull(1, 0, us(15), &mut said);
+    said.messages.clear();
+    sender.on_timer(us(49) + RTO, &mut said);
+    assert!(said.messages.is_empty());
+    sender.on_timer(us(50) + RTO, &mut said);
+    assert_eq!(said.numbers(), [0, 1]);
+}
+
+/// The copy of packet 1 that was sent at 0 is out of date when packet 1 is sent again at 11 us: at
+/// the first timeout nothing is overdue, and the next one is not longer.
+#[test]
+fn a_copy_that_was_answered_has_no_timer() {
+    let (mut sender, mut said) = opened(2, None);
+    sender.on_nack(1, 0, us(10), &mut said);
+    sender.on_pull(1, 0, us(11), &mut said);
+    sender.on_ack(0, 1, us(12), &mut said);
+    said.messages.clear();
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.numbers(), sender.rto(), sender.counters().timeouts), (vec![], RTO, 0));
+    assert_eq!(said.wakes.last(), Some(&(us(11) + RTO)));
+}
+
+/// Nothing flies, and a PULL that has been answered comes again: the receiver has heard nothing, so
+/// it gets a packet. While something flies, that has a timer, and an older PULL says nothing.
+#[test]
+fn a_pull_that_comes_again_is_answered_if_nothing_flies() {
+    let (mut sender, mut said) = opened(2, None);
+    said.messages.clear();
+    sender.on_nack(0, 0, us(10), &mut said);
+    sender.on_nack(1, 0, us(10), &mut said);
+    sender.on_pull(2, 0, us(11), &mut said);
+    assert_eq!(said.numbers(), [0, 1]);
+    sender.on_pull(2, 0, us(12), &mut said);
+    assert!(said.messages.is_empty());
+    sender.on_nack(0, 0, us(13), &mut said);
+    // The headers of both come back, and a PULL is owed for the NACK.
+    sender.on_returned(1, false, us(14), &mut said);
+    sender.on_pull(1, 0, us(15), &mut said);
+    assert!(said.messages.is_empty(), "it was overtaken");
+    sender.on_pull(2, 0, us(16), &mut said);
+    assert_eq!(said.numbers(), [0]);
+    sender.on_ack(0, 1, us(17), &mut said);
+    sender.on_pull(3, 1, us(18), &mut said);
+    assert_eq!(said.numbers(), [1]);
+    // Its ACK is lost; the repeated PULL tells of it, and is answered with new data.
+    sender.on_pull(3, 2, us(19), &mut said);
+    assert_eq!((said.numbers(), sender.acked()), (vec![2], 2_000));
+}
+
+/// With nothing in flight the receiver has all to act on, and the sender waits for 64 timeouts, from
+/// the last header that came back.
+#[test]
+fn silence_of_the_receiver_is_no_loss() {
+    let (mut sender, mut said) = opened(3, None);
+    said.messages.clear();
+    sender.on_ack(0, 1, us(5), &mut said);
+    sender.on_returned(1, true, us(10), &mut said);
+    sender.on_returned(2, true, us(900), &mut said);
+    let due = us(900) + RTO * 64;
+    sender.on_timer(due - Time(1), &mut said);
+    assert_eq!((said.numbers(), sender.counters().timeouts), (vec![], 0));
+    assert_eq!(said.wakes.last(), Some(&due));
+    sender.on_timer(due, &mut said);
+    assert_eq!((said.numbers(), sender.counters().timeouts, sender.rto()), (vec![1], 1, RTO));
+}
+
+/// Of three packets that may open the connection one came back; those sent after an answer may not.
+#[test]
+fn packets_that_may_open_are_counted() {
+    let (mut sender, mut said) = opened(3, None);
+    assert_eq!(sender.openings(), 3);
+    sender.on_returned(0, true, us(5), &mut said);
+    assert_eq!(sender.openings(), 2);
+    sender.on_ack(1, 0, us(6), &mut said);
+    sender.on_pull(1, 0, us(7), &mut said);
+    sender.on_returned(0, false, us(8), &mut said);
+    assert_eq!(sender.openings(), 2);
+}
+
+/// 2,500 bytes of which one packet was sent when it stopped: 1,000 bytes, and no part of the last.
+#[test]
+fn what_is_stopped_ends_with_a_full_packet() {
+    let (mut sender, mut said) = opened(1, Some(2_500));
+    sender.stop(us(1));
+    sender.on_ack(0, 1, us(10), &mut said);
+    assert_eq!((sender.state(), sender.acked(), sender.ended()), (SenderState::Finished, 1_000, Some(us(10))));
+    let (mut sender, mut said) = opened(1, Some(2_500));
+    sender.on_ack(0, 1, us(10), &mut said);
+    sender.stop(us(11));
+    assert_eq!((sender.state(), sender.acked(), sender.ended()), (SenderState::Finished, 1_000, Some(us(11))));
 }

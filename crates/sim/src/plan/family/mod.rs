@@ -37,6 +37,9 @@ pub struct Facts {
     pub spreads_over: Option<u64>,
     /// Do receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
+    /// Does a packet tell a receiver that its connection is over? If not, the sender's host tells
+    /// the receiver's host without a packet.
+    pub fins: bool,
     /// The control packets that a flow waits for when it is alone in the network: those of the
     /// handshake, and the last ACK.
     pub control_packets: u32,
