@@ -1,5 +1,6 @@
 """Comparisons of a few numbers, as text and as LaTeX."""
 
+import re
 from itertools import product
 
 import polars as pl
@@ -7,7 +8,7 @@ import pytest
 
 from linkpool.study import Study, StudyError
 from linkpool.study.comparison import Comparison
-from linkpool.study.statistics import over_seeds
+from linkpool.study.statistics import POOLED, over_seeds
 
 COUNTED = {"count": None, "unfinished": None, "at_least": False}
 """Of a value that is not of a sample."""
@@ -104,3 +105,92 @@ def test_latex_has_the_same_groups() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def of_times(
+    values: dict[str, list[tuple[float | None, int, int]]], measure: str = "fct"
+) -> Comparison:
+    """Compare 99th percentiles by arm and seed: the value, how many flows, how many unfinished."""
+    rows = [
+        {
+            **{"arm": arm, "seed": seed, "measure": measure, "part": "all", "statistic": "p99"},
+            **{"unit": "s", "value": value, "count": count, "unfinished": cut_off},
+            "at_least": cut_off > 0,
+        }
+        for arm, of_arm in values.items()
+        for seed, (value, count, cut_off) in enumerate(of_arm)
+    ]
+    reference = {"arm": "dctcp"}
+    table = over_seeds(pl.DataFrame(rows, infer_schema_length=None), ["arm"], reference)
+    return Comparison(table, ("arm",), reference)
+
+
+BASE = [(0.001, 100, 0), (0.002, 120, 0), (0.004, 110, 0)]
+
+
+def lines(found: Comparison) -> list[list[str]]:
+    """Return the lines of the only row, split at wide gaps."""
+    text = found.text(200).partition("─\n")[2]
+    return [re.split(r"  +", line.strip()) for line in text.splitlines()]
+
+
+def test_cells_of_times_by_hand() -> None:
+    """Means of 2 and 20 ms; logarithms of 2 and of 10 have a spread of ln 2 and none."""
+    found = of_times({"dctcp": BASE, "amp": [(10 * v, n, c) for v, n, c in BASE]})
+    assert lines(found) == [
+        ["fct p99, n 100-120", "2 ms (360 us to 11 ms)", "20 ms (3.6 to 110)"],
+        ["×10 (10 to 10)"],
+        ["higher in 3 of 3 seeds *"],
+    ]
+    assert found.notes() == [
+        "*: differs from the baseline, at 95% confidence for the only comparison",
+        "n: how many values of one run it is of",
+    ]
+
+
+def test_cells_of_unfinished_flows() -> None:
+    bound = [(0.01, 100, 3), (0.02, 100, 0), (0.0004, 100, 4)]
+    found = of_times({"dctcp": BASE, "amp": bound})
+    assert lines(found) == [
+        ["fct p99, n 100-120", "2 ms (360 us to 11 ms)", "≥ 4.31 ms"],
+        ["7 of 300 unfinished"],
+        ["×≥ 2.15"],
+        ["higher in 2 of 3 seeds"],
+    ]
+    assert "≥: at least so much" in found.notes()[0]
+    assert "no difference stands at 95% confidence for the only comparison" in found.notes()[1]
+    assert r"$\ge$ 4.31 ms 7 of 300 unfinished $\times$$\ge$ 2.15" in found.latex()
+    one = of_times({"dctcp": BASE[:1], "amp": bound[:1]})
+    assert lines(one)[2] == ["×≥ 10"]
+    assert len(one.notes()) == 2, "one seed is no comparison, and its count says nothing"
+    below = of_times({"dctcp": bound, "amp": [(v / 10, n, c) for v, n, c in BASE]})
+    assert lines(below)[1:] == [
+        ["7 of 300 unfinished", "×≤ 0.0464"],
+        ["lower in 2 of 3 seeds"],  # 400 us, and at least 400 us
+    ]
+
+
+def test_cells_without_a_value_or_a_ratio_give_the_reason() -> None:
+    few = [(None, 90, 0)] * 3
+    assert lines(of_times({"dctcp": BASE, "amp": few})) == [
+        ["fct p99, n 90-120", "2 ms (360 us to 11 ms)", "p99 needs 100 values"]
+    ]
+    found = lines(of_times({"dctcp": few, "amp": BASE}))
+    assert found[1:] == [["no ratio: no baseline"]]
+    rest = [(0.0, 7, 0)] * 3
+    found = lines(of_times({"dctcp": rest, "amp": BASE, "lia": rest}, "goodput"))
+    assert found == [
+        ["goodput p99, n 7-120", "0 s", "2.33 ms ±160%", "0 s"],
+        ["no ratio: baseline 0"],
+        ["higher in 3 of 3 seeds"],
+    ]
+
+
+def test_pooled_percentiles_have_their_own_notes() -> None:
+    what = {"arm": "a", "measure": "goodput", "part": "all", "statistic": "p99", "unit": ""}
+    values = {"count": 300, "unfinished": 4, "value": 5.0, "low": 4.0, "high": 7.0}
+    rest = {"at_least": False, "why": None}
+    table = pl.DataFrame([{**what, **values, **rest}], schema_overrides=POOLED)
+    found = Comparison.of_pooled(table, ("arm",), {})
+    assert lines(found) == [["goodput p99, n 300", "5 (4 to 7)"]]
+    assert found.notes() == ["n: how many values of all seeds together it is of"]

@@ -102,6 +102,7 @@ def test_ratio_measures_have_geometric_means_by_hand() -> None:
     assert b["ratio_low"] > 0
     # t is ln 400 over ln 100 / sqrt 3: 2.2534.
     assert b["p"] == pytest.approx(2 * stats.t.sf(np.log(400) / (np.log(100) / 3**0.5), 2))
+    assert b["differs"] is False, "by chance once in 7"
     assert (b["count_least"], b["count_most"], b["count"], b["unfinished"]) == (100, 150, 370, 0)
     assert [a[name] for name in (*COMPARED, "p", "differs")] == [1.0, None, 0, 0, 0, None, None]
 
@@ -136,6 +137,14 @@ def test_a_bound_of_one_seed_is_one_of_the_mean() -> None:
     (row,) = found.filter(arm="b").iter_rows(named=True)
     assert (row["at_least"], row["ratio_bound"], row["ratio"]) == (True, ">=", pytest.approx(2.0))
     assert (row["p"], row["differs"]) == (pytest.approx(2 / 64), True)
+    found = statistics({"arm": "b"}, of_flows("a", base), of_flows("b", mine))
+    (row,) = found.filter(arm="a").iter_rows(named=True)
+    assert (row["higher"], row["lower"], row["p"]) == (0, 6, pytest.approx(2 / 64))
+
+
+def test_times_below_a_second_have_a_geometric_mean() -> None:
+    found = statistics({}, of_flows("a", {1: (0.001, 100, False), 2: (0.1, 100, False)}))
+    assert found["mean"].item() == pytest.approx(0.01)
 
 
 def test_a_bound_of_nothing_makes_a_geometric_mean_of_nothing() -> None:
@@ -283,7 +292,10 @@ def test_flows_of_all_seeds_are_one_sample(tmp_path: Path) -> None:
 def test_pooled_percentiles_are_lower_bounds_where_flows_are_unfinished(tmp_path: Path) -> None:
     """Of 1, 2, 3, 4 and at least 2.5 the median is at least 2.5, and the interval has no end."""
     flows = [*(finished(float(i)) for i in range(1, 5)), unfinished(2.5)]
-    found = pooled(study("fct.p50@all", "fct.p0@all"), results(tmp_path, {("a", 1): flows}))
+    asked = study("fct.p50@all", "fct.p0@all", "goodput.p50")
+    found = pooled(asked, results(tmp_path, {("a", 1): flows}))
+    assert found["unfinished"].to_list() == [1, 1, None], "a goodput is what it is"
+    found = found.filter(measure="fct")
     columns = ["count", "unfinished", "value", "low", "high", "at_least"]
     assert found.select(columns).rows() == [
         (5, 1, 2.5, 1.0, None, True),

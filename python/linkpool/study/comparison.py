@@ -91,16 +91,13 @@ class Comparison:
                 "as old as it was then"
             )
         verdicts = self.table["differs"].drop_nulls()
+        among = f"all {verdicts.len()} comparisons together (Holm)"
+        if verdicts.len() == 1:
+            among = "the only comparison"
         if verdicts.any():
-            said.append(
-                "*: differs from the baseline, at 95% confidence for all "
-                f"{verdicts.len()} comparisons together (Holm)"
-            )
+            said.append(f"*: differs from the baseline, at 95% confidence for {among}")
         elif verdicts.len():
-            said.append(
-                f"no difference stands at 95% confidence for all {verdicts.len()} comparisons "
-                "together (Holm)"
-            )
+            said.append(f"no difference stands at 95% confidence for {among}")
         if self.table["count"].is_not_null().any():
             runs = "all seeds together" if self._is_pooled else "one run"
             said.append(f"n: how many values of {runs} it is of")

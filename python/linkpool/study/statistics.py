@@ -120,7 +120,7 @@ def over_seeds(
     for group, values in groups.items():
         _, _, statistic, _ = group[len(keys) :]
         ratio = _Ratio()
-        if reference and known[group]:
+        if reference:
             other = _reference_of(group, keys, reference)
             of_measure = group[len(keys)]
             ratio = _compared(known[group], known.get(other, {}), other == group, of_measure)
@@ -235,7 +235,7 @@ def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) ->
         of_keys = gathered.setdefault(tuple(keys[key] for key in study.keys), {})
         for name, sample in measures.items():
             assert sample is not None
-            of_keys.setdefault(name, []).append(sample(result).drop_nulls().collect())
+            of_keys.setdefault(name, []).append(sample(result).collect())
     rows: list[tuple[Any, ...]] = []
     for group, of_keys in gathered.items():
         for of in asked:
