@@ -1,6 +1,7 @@
 """Comparisons of a few numbers, as text and as LaTeX."""
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import polars as pl
@@ -61,6 +62,7 @@ def test_what_ratios_are_to_comes_first_and_again_in_each_block() -> None:
 
 def test_without_a_baseline_each_setting_is_a_column() -> None:
     found = comparison(vary={"queue.mark": [10, 20]})
+    assert found.notes() == []
     assert words(found.text()) == [
         ["queue.mark", "10", "queue.mark", "20"],
         ["jain", "index", "0.5", "0.75"],
@@ -108,7 +110,7 @@ def test_latex_has_the_same_groups() -> None:
 
 
 def of_times(
-    values: dict[str, list[tuple[float | None, int, int]]], measure: str = "fct"
+    values: Mapping[str, Sequence[tuple[float | None, int, int]]], measure: str = "fct"
 ) -> Comparison:
     """Compare 99th percentiles by arm and seed: the value, how many flows, how many unfinished."""
     rows = [
