@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import pickle
 import random
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +75,60 @@ def test_a_process_that_was_forked_after_polars_says_so(directory: Path) -> None
         with pytest.raises(forks.ForkedError, match="spawn"):
             answer.result(timeout=60)
     forks.require_polars()  # not here
+
+
+FORKS = """
+import concurrent.futures, multiprocessing, sys
+from linkpool import Result, run
+
+def simulate(seed):
+    result = run(sys.argv[1], seed=seed, out=f"{sys.argv[2]}/{seed}")
+    return result.summary.overall.finished, Result(result.dir).flows.height
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        print(list(pool.map(simulate, [1, 2, 3])))
+    print(simulate(4))
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        print(type(pool.submit(simulate, 5).exception()).__name__)
+"""
+"""A program that forks after it has imported linkpool, with polars, and again after a run."""
+
+
+def test_a_pool_of_forked_processes_runs_scenarios_before_the_first_table(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS, encoding="utf-8")
+    scenario = Path(__file__).parents[1] / "docs/workloads/incast.toml"
+    command = [sys.executable, "-W", "ignore", script, scenario, tmp_path / "results"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.splitlines() == [
+        "[(24, 24), (24, 24), (24, 24)]",
+        "(24, 24)",
+        "ForkedError",
+    ], done.stderr
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["pl.col('a') + 1", "pl.read_parquet(file)", "pl.scan_parquet(file).collect_schema()"],
+)
+def test_only_an_import_leaves_polars_without_threads_for_its_answers(
+    what: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(file)
+    lines = [
+        "import polars as pl; from linkpool import forks; file = " + repr(str(file)),
+        "before = forks._polars_has_threads()",
+        what,
+        "print(before, forks._polars_has_threads())",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False
+    )
+    uses = what.startswith("pl.col") is False
+    assert done.stdout.split() == ["False", str(uses)], done.stderr
 
 
 def test_what_was_not_recorded_says_how_to_record_it(directory: Path) -> None:

@@ -1,14 +1,23 @@
 """Tell whether polars works in this process.
 
 Polars answers with the help of threads, which it starts at its first use. A process that is forked
-after that has none of these threads, and would wait for them for ever.
+after that has none of these threads, and would wait for them for ever. To import polars starts one
+thread, too, but that one only removes files of queries that outgrew the memory: nobody waits for
+it, and a process that is forked then starts threads of its own.
 """
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 THREADS = Path("/proc/self/task")
+
+WORKERS = ("polars-", "async-executor-", "tokio-rt-worker")
+"""The first letters of the names of threads for whose answers polars waits."""
+CLEANER = "polars-ooc-clea"
+"""The thread that polars 2.1 starts when it is imported; Linux keeps 15 letters of its name."""
 
 
 class ForkedError(RuntimeError):
@@ -35,11 +44,17 @@ def require_polars() -> None:
 
 
 def _polars_has_threads() -> bool:
-    try:
-        names = [(thread / "comm").read_text() for thread in THREADS.iterdir()]
-    except OSError:  # without /proc, or a thread that has just ended: take no chance
-        return "polars" in sys.modules
-    return any(name.startswith("polars") for name in names)
+    if "polars" not in sys.modules:
+        return False
+    if not THREADS.is_dir():  # not Linux: take no chance
+        return True
+    return any(name.startswith(WORKERS) and name.strip() != CLEANER for name in _names())
+
+
+def _names() -> Iterator[str]:
+    for thread in THREADS.iterdir():
+        with suppress(OSError):  # a thread that has just ended
+            yield (thread / "comm").read_text(encoding="utf-8", errors="replace")
 
 
 def _before() -> None:
