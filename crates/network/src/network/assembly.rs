@@ -86,6 +86,7 @@ impl Network {
             ports,
             routes,
             on_the_way: OnTheWay::new(windows, onward),
+            taken: Vec::new(),
             trailers: Trailers::default(),
             windows,
         };

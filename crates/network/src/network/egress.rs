@@ -30,6 +30,8 @@ pub struct Egress {
     /// The windows in which nodes have timers, by node, and in which ports may transmit.
     pub(super) calendar: Calendar,
     pub(super) on_the_way: OnTheWay,
+    /// Where there is a witness: the packets that come to nodes in this window. Some may be queued still.
+    pub(super) taken: Vec<Incoming>,
     /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
     pub(super) windows: Windows,
@@ -168,11 +170,12 @@ impl Egress {
     }
 
     /// The packets in the FIFO queue of link `id` at `now`, the oldest first, with the packet in
-    /// service. They are looked for among all packets on their way.
+    /// service. They are looked for among all packets on their way, and those that arrive in this window.
     fn queued(&self, id: LinkId, now: Time) -> Vec<Packet> {
         let wire = self.kinds[self.links[id.index()].kind as usize].delay;
         let is_queued = |i: &&Incoming| i.link == id && i.packet.arrival > now + wire;
-        let mut queued: Vec<Packet> = self.on_the_way.iter().filter(is_queued).map(|i| i.packet).collect();
+        let mut queued: Vec<Packet> =
+            self.on_the_way.iter().chain(&self.taken).filter(is_queued).map(|i| i.packet).collect();
         queued.sort_unstable_by_key(|packet| packet.arrival);
         queued
     }

@@ -52,6 +52,7 @@ impl Network {
             self.queues_are_far = ahead::are_far(&self.egress.links);
             self.ask_at = ahead::next_question(window);
         }
+        self.egress.taken.clear();
         self.take_due();
         self.take(window, HOSTS);
     }
@@ -136,6 +137,9 @@ impl Network {
             late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
         }
         self.hops += (arrivals.packets.len() - first) as u64;
+        if self.egress.trailers.witness.is_some() {
+            self.egress.taken.extend_from_slice(&arrivals.packets[first..]);
+        }
     }
 
     /// Takes the packets that come to switches in this window.
