@@ -193,12 +193,14 @@ impl<'f> Ways<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::{FabricBuilder, Layer, NodeId};
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::{Routes, Routing};
     use crate::spreading::Spreading;
     use crate::topology::{Generator, LeafSpine, Vl2, fat_tree};
+    use linkpool_engine::hash_u64;
     use linkpool_units::{Rate, Time};
     use std::collections::HashSet;
 
@@ -337,5 +339,44 @@ mod tests {
         let expected =
             [[Some(5), None, None], [Some(5), Some(5), None], [Some(3), Some(3), Some(3)], [None, None, None]];
         assert_eq!(found, expected);
+    }
+    /// A random connected graph of switches in two or three partitions, of which some have a host. Where switches are numbered from
+    /// the first partition to the last, ways lead through several switches of each.
+    fn random(seed: u64) -> (Fabric, Partitions) {
+        let draw = |what: u64, below: usize| (hash_u64(seed << 32 | what) % below as u64) as usize;
+        let (switches, hosts, n) = (4 + draw(0, 9), 3 + draw(1, 4), 2 + draw(2, 2));
+        let mut builder = FabricBuilder::default();
+        let host_ids: Vec<NodeId> = (0..hosts).map(|i| builder.node(format!("h{i}"), Layer::Host)).collect();
+        let switch_ids: Vec<NodeId> = (0..switches).map(|i| builder.node(format!("w{i}"), Layer::Switch)).collect();
+        let mut cable = |a, b| builder.cable(a, b, Rate::gbps(10), Time::from_us(1));
+        let of_host: Vec<usize> = (0..hosts).map(|i| draw(100 + i as u64, switches)).collect();
+        of_host.iter().zip(&host_ids).for_each(|(switch, host)| cable(*host, switch_ids[*switch]));
+        // A chain, or a tree, and a few cables more.
+        let chain = draw(3, 2) == 0;
+        let mut joined = HashSet::new();
+        for i in 1..switches {
+            let other = if chain { i - 1 } else { draw(200 + i as u64, i) };
+            joined.insert((other, i));
+        }
+        (0..draw(4, 5)).for_each(|i| {
+            let [a, b] = [300, 400].map(|what| draw(what + i as u64, switches));
+            _ = a != b && joined.insert((a.min(b), a.max(b)));
+        });
+        let mut joined: Vec<_> = joined.into_iter().collect();
+        joined.sort_unstable();
+        joined.into_iter().for_each(|(a, b)| cable(switch_ids[a], switch_ids[b]));
+        let fabric = builder.build();
+        let of_switch = |switch: usize| (switch * n / switches) as u8;
+        let hosts = of_host.into_iter().map(of_switch);
+        let parts = Partitions::of_nodes(&fabric, hosts.chain((0..switches).map(of_switch)).collect());
+        (fabric.clone(), if draw(5, 2) == 0 { parts } else { parts.splitting(&fabric, policies(), &plain(&fabric)) })
+    }
+
+    /// On random graphs, whose partitions are chains and trees of switches, packets are in time, too.
+    #[test]
+    fn packets_are_in_time_on_any_graph() {
+        let apart: Vec<u64> = (0..2000).map(random).filter_map(|(fabric, parts)| check(&fabric, &parts)).collect();
+        let counts = [2, 3, 4, 5, 6].map(|windows| apart.iter().filter(|found| **found == windows).count());
+        assert!(counts.iter().all(|count| *count > 5), "{counts:?}");
     }
 }

@@ -255,6 +255,32 @@ mod tests {
         assert_eq!(hosts_of(5), [32, 32, 16, 32, 16]);
         assert_eq!(hosts_of(6), [22, 21, 21, 22, 21, 21]);
         assert_eq!(hosts_of(16), [8; 16], "pods are halved");
+        // Six pods of nine hosts: two pods are 18 hosts, 1.33 times the even share of four partitions.
+        let part = partition(&fat_tree(6, 3, Rate::gbps(10), Time::from_us(1)), 4);
+        let shares = [0, 1, 2, 3].map(|p| HostId::first(54).filter(|host| part.of_host(*host) == p).count());
+        assert_eq!(shares, [14, 13, 14, 13]);
+    }
+
+    /// A packet whose path is pinned may go on elsewhere than its destination says: up to a core switch, down to another pod of
+    /// the sender's partition, and up to the next core switch, which leads to the last pod.
+    #[test]
+    fn a_pinned_packet_is_where_its_path_goes_on() {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let (policy, timetable) = plain(&fabric);
+        let part = partition(&fabric, 2).splitting(&fabric, policy, &timetable);
+        let names = ["h0", "e0.0", "a0.0", "c0", "a1.0", "c1", "a3.0", "e3.1", "h15"];
+        let nodes = names.map(|name| fabric.node(name).expect("a node of this name"));
+        let path: Vec<LinkId> = nodes.windows(2).map(|ends| fabric.link(ends[0], ends[1]).expect("a link")).collect();
+        let entropy = crate::source_route::source_route(&fabric, &path).expect("a path of few ports");
+        let envelope = Envelope::new(HostId::new(15), 1500, 1438);
+        let mut packet = Packet { envelope, entropy, flags: Flags::PINNED, ..Packet::default() };
+        let mut receivers = Vec::new();
+        for (node, link) in nodes.iter().zip(&path) {
+            receivers.push(part.receiver(&timetable.routes[0].1, *node, &packet));
+            assert_eq!(timetable.routes[0].1.next_link(*node, &mut packet), *link);
+            assert_eq!(receivers.last(), Some(&part.sender(*link)));
+        }
+        assert_eq!(receivers, [0, 0, 0, 0, 0, 1, 1, 1]);
     }
 
     fn plain(fabric: &Fabric) -> (QueuePolicy, Timetable) {

@@ -146,7 +146,7 @@ impl Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::fat_tree;
+    use crate::topology::{Generator, LeafSpine, fat_tree};
     use linkpool_units::{Rate, Time};
 
     /// The names of the nodes to which packets go on that have come from one node to another.
@@ -168,5 +168,17 @@ mod tests {
         assert_eq!(onward(&fabric, "c0", "a1.0"), ["e1.0", "e1.1"]);
         assert_eq!(onward(&fabric, "a1.0", "e1.0"), ["h4", "h5"]);
         assert!(onward(&fabric, "e1.0", "h4").is_empty());
+    }
+
+    /// A spine of 70 leaves has more ports than a word has bits.
+    #[test]
+    fn switches_may_have_more_than_64_ports() {
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let leaf_spine =
+            LeafSpine { leaves: 70, spines: 2, hosts_per_leaf: 1, rate, delay, uplink_rate: rate, uplink_delay: delay };
+        let fabric = leaf_spine.fabric();
+        let others: Vec<String> = (0..70).filter(|leaf| *leaf != 66).map(|leaf| format!("l{leaf}")).collect();
+        assert_eq!(onward(&fabric, "l66", "s1"), others);
+        assert_eq!(onward(&fabric, "s0", "l69"), ["h69"]);
     }
 }

@@ -348,13 +348,17 @@ mod tests {
         fn enqueue(&mut self, now: Time, packet: Packet) -> Fate {
             match self.0.enqueue(&self.1, now, &packet) {
                 Some(arrival) => self.accepted(Fate::Queued(arrival), packet),
-                None => self.enqueue_by_thresholds(now, packet),
+                None => self.judge(now, packet),
             }
         }
-        fn enqueue_by_thresholds(&mut self, now: Time, mut packet: Packet) -> Fate {
-            self.0.settle(&self.1, now);
+        /// By the thresholds, whatever the link knows of its queue: as the network does after [`Link::enqueue`].
+        fn judge(&mut self, now: Time, mut packet: Packet) -> Fate {
             let fate = self.0.enqueue_by_thresholds(&self.1, &mut self.2, now, &mut packet);
             self.accepted(fate, packet)
+        }
+        fn enqueue_by_thresholds(&mut self, now: Time, packet: Packet) -> Fate {
+            self.0.settle(&self.1, now);
+            self.judge(now, packet)
         }
         fn accepted(&mut self, fate: Fate, packet: Packet) -> Fate {
             if let Fate::Queued(arrival) = fate {
@@ -557,6 +561,35 @@ mod tests {
                 }
                 assert_eq!(quick.stats(), judged.stats());
                 assert!(judged.stats().rare.drops > 0 && judged.stats().rare.marks > 0, "{limit:?} {mark:?}");
+            }
+        }
+    }
+
+    /// The same in queues of more packets than a link passes at once: bursts of 100 packets of 42 and 1,462 B with pauses, of
+    /// which the short ones let some tens of packets leave.
+    #[test]
+    fn the_quick_way_agrees_with_the_thresholds_in_long_queues() {
+        let (packets, bytes) = (QueueLimit::Packets, QueueLimit::Bytes);
+        for (limit, mark) in [
+            (packets(150), packets(60)),
+            (bytes(60_000), bytes(30_000)),
+            (bytes(60_000), packets(40)),
+            (packets(150), bytes(30_000)),
+        ] {
+            for counts in [false, true] {
+                let policy = QueuePolicy::drop_tail(limit).marking(mark, false).counting_in_service(counts);
+                let (mut quick, mut judged) = (link(policy), link(policy));
+                let mut now = Time::ZERO;
+                for i in 0..6000u64 {
+                    let pause = [15_000, 40_000, 5_000, 130_000, 25_000][i as usize / 100 % 5];
+                    now += Time::from_ns(if i % 100 == 0 { pause } else { 20 });
+                    let packet = packet([42, 1462][(i as usize * 7 + i as usize / 5) % 2]);
+                    let fate = judged.enqueue_by_thresholds(now, packet);
+                    assert_eq!(quick.enqueue(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
+                }
+                assert_eq!(quick.stats(), judged.stats());
+                assert!(judged.stats().rare.drops > 0 && judged.stats().rare.marks > 0, "{limit:?} {mark:?}");
+                assert!(judged.stats().max_queue > 60, "{limit:?} {mark:?}");
             }
         }
     }

@@ -323,4 +323,13 @@ mod tests {
         assert_eq!(goes_on, [true, true, true, true, true, true, true, false]);
         assert_eq!(told, [(Time(2), 20), (Time(4), 40), (Time(7), 70)]);
     }
+
+    /// Partitions that run ahead of each other count all windows between two meetings: of five each, those of two make ten.
+    #[test]
+    fn progress_counts_windows_not_meetings() {
+        let mut told = Vec::new();
+        let mut progress = Progress { every: 10, left: 1, tell: &mut |now, _| (told.push(now.0), true).1 };
+        assert!((0..6).all(|meeting| progress.goes_on(5, false, || (Time(meeting), 0))));
+        assert_eq!(told, [0, 2, 4]);
+    }
 }

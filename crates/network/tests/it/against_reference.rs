@@ -1,8 +1,8 @@
 //! The network against a plain event-driven simulator, packet for packet: when each arrives, marked
 //! or not, what each port drops, marks and holds.
 
-use crate::common::topologies::leaf_spine;
-use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
+use crate::common::topologies::{leaf_spine, pods_and_racks};
+use crate::common::traffic::{ANSWER, Scene, changing_scenes, long_queues, scenes, tapped, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::topology::{self, Generator};
 use linkpool_network::{
@@ -121,18 +121,6 @@ fn check_order_and_time(scene: &Scene) {
     }
 }
 
-/// Fabrics whose pods, or racks, can be divided among two partitions and among four.
-fn pods_and_racks() -> impl Strategy<Value = Fabric> {
-    (any::<bool>(), 0usize..4, 1u64..10_000).prop_map(|(is_tree, rate, delay)| {
-        let cable = Cable { rate: crate::common::RATES[rate], delay: Time::from_ns(delay) };
-        if is_tree {
-            topology::fat_tree(4, 2, cable.rate, cable.delay)
-        } else {
-            leaf_spine(4, 2, 3, [cable, Cable { rate: Rate::gbps(1), ..cable }]).fabric()
-        }
-    })
-}
-
 proptest! {
     #![proptest_config(cases(250))]
 
@@ -152,6 +140,29 @@ proptest! {
 
     #[test]
     fn papers_fabrics(scene in scenes(topologies())) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    /// Where queues are longer than the part of them that a link looks at once.
+    #[test]
+    fn queues_of_hundreds_of_packets(scene in long_queues(prop_oneof![fabrics(), topologies()])) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    /// Each packet that comes by a link with a tap is shown.
+    #[test]
+    fn taps_show_what_passes(
+        scene in tapped(prop_oneof![scenes(fabrics()), changing_scenes(prop_oneof![fabrics(), topologies()])]),
+    ) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    /// The packets that hosts send, and at each loss the packets in the queue, the one in service included.
+    #[test]
+    fn a_witness_sees_what_is_sent_and_what_is_lost(
+        scene in prop_oneof![scenes(fabrics()), long_queues(topologies())],
+    ) {
+        let scene = Scene { watched: true, ..scene };
         prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
     }
 
@@ -216,6 +227,8 @@ proptest! {
         scene in prop_oneof![
             scenes(prop_oneof![fabrics(), topologies()]),
             changing_scenes(prop_oneof![fabrics(), topologies()]),
+            tapped(scenes(prop_oneof![fabrics(), topologies()])),
+            long_queues(topologies()),
         ],
         n in 1u8..=3,
         random in prop::collection::vec(0u8..3, 64),

@@ -6,6 +6,7 @@ mod disjoint;
 mod fat_tree;
 mod messages;
 mod odd_rates;
+mod parallel;
 mod probes;
 mod real_time;
 mod routes;

@@ -3,7 +3,7 @@
 use crate::common::traffic::{Scene, Send};
 use crate::common::{Rules, host};
 use linkpool_network::topology::{self, Generator};
-use linkpool_network::{Envelope, Flags, Packet, QueueLimit, Routing};
+use linkpool_network::{Envelope, Flags, Packet, QueueLimit};
 use linkpool_units::{Rate, Time};
 
 /// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by
@@ -17,8 +17,7 @@ fn a_packet_is_off_by_two_picoseconds_at_most() {
         let sends = (0..1000).map(send).collect();
         let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };
         let fabric = topology::ManyToOne { senders: 1, rate, delay }.fabric();
-        let (end, routing) = (Time::from_secs(10), Routing::default());
-        let scene = Scene { fabric, rules, sends, end, seed: 1, changes: Vec::new(), reroutes: Vec::new(), routing };
+        let scene = Scene::new(fabric, rules, sends, Time::from_secs(10));
         for (i, arrival) in scene.run(1000).arrivals[1].iter().enumerate() {
             // Store and forward: the first waits twice, the others once more each.
             let exact = (i as f64 + 2.0) * 1462.0 * 8e12 / rate.0 as f64 + 2.0 * delay.0 as f64;

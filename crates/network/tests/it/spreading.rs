@@ -18,7 +18,7 @@ const CABLE: Cable = Cable { rate: Rate::gbps(10), delay: Time::from_us(1) };
 fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
     let rules = crate::common::Rules { limit: QueueLimit::Packets(100_000), ..crate::common::Rules::default() };
     let routing = Routing { spreading, weights: Weights::Equal };
-    Scene { fabric, rules, sends, end: Time::from_ms(500), seed: 1, changes: Vec::new(), reroutes: Vec::new(), routing }
+    Scene { routing, ..Scene::new(fabric, rules, sends, Time::from_ms(500)) }
 }
 
 /// So many packets of one flow from host 0 to the last, each so long after the one before.

@@ -72,6 +72,11 @@ mod tests {
     fn flows_share_the_links_of_their_hosts() {
         assert_eq!(packets(&(flow("S1", "") + &flow("S2", ""))), [625.0, 625.0], "into one host");
         assert_eq!(packets(&(flow("S1", "size = \"1.25MB\"") + &flow("S1", ""))), [625.0, 625.0], "from one host");
+        assert_eq!(
+            packets(&(flow("S1", "size = \"9MB\"") + &flow("S1", ""))),
+            [625.0, 625.0],
+            "a size counts as far as links carry it"
+        );
         assert_eq!(packets(&(flow("S1", "size = \"250KB\"") + &flow("S2", "size = \"250KB\""))), [250.0, 250.0]);
     }
 }

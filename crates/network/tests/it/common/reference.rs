@@ -2,7 +2,7 @@
 //! port. Slow, and simple enough to be right.
 
 use super::serialisation;
-use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
+use super::traffic::{Arrival, Lost, Passage, Results, Scene, Witnessed, answer, has_trailer, is_own};
 use linkpool_engine::{Stream, Windows, stream};
 use linkpool_network::{
     Flags, LinkChange, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
@@ -101,6 +101,9 @@ pub fn simulate(scene: &Scene) -> Results {
         ports: ports.collect(),
         events: sends.chain(changes).collect(),
         arrivals: vec![Vec::new(); scene.fabric.hosts()],
+        hops: 0,
+        passed: Vec::new(),
+        witnessed: Witnessed::default(),
     };
     simulation.run();
     simulation.results()
@@ -111,6 +114,9 @@ struct Simulation<'a> {
     ports: Vec<Port>,
     events: BinaryHeap<Reverse<(Time, Event)>>,
     arrivals: Vec<Vec<Arrival>>,
+    hops: u64,
+    passed: Vec<Passage>,
+    witnessed: Witnessed,
 }
 
 impl Simulation<'_> {
@@ -136,6 +142,11 @@ impl Simulation<'_> {
                 Event::Arrival(_, link) => {
                     let packet = self.ports[link.index()].in_flight.pop_front().unwrap();
                     let node = self.scene.fabric.links()[link.index()].to;
+                    self.hops += 1;
+                    let mut shown = self.scene.taps.iter().filter(|(tapped, _)| *tapped == link);
+                    if shown.any(|(_, flags)| packet.flags.has_any(*flags)) {
+                        self.passed.push((link, now, packet.seq, packet.flags.has(Flags::CE)));
+                    }
                     if NodeId::from(packet.dst()) != node {
                         (node, packet)
                     } else {
@@ -282,6 +293,11 @@ impl Simulation<'_> {
         if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
             port.stats.rare.drop_bytes += packet.size() as u64;
+            if self.scene.watched {
+                let in_service = port.in_service.iter().map(|service| service.packet.seq);
+                let queue = in_service.chain(port.waiting[class].iter().map(|waiting| waiting.seq)).collect();
+                self.witnessed.lost.push(Lost { at: now, link, number: packet.seq, queue });
+            }
             return None;
         }
         if over && markable {
@@ -291,6 +307,9 @@ impl Simulation<'_> {
         port.stats.packets += 1;
         port.stats.bytes += packet.size() as u64;
         port.waiting[class].push_back(packet);
+        if self.scene.watched && is_own(&self.scene.fabric, link, &packet) {
+            self.witnessed.sent.push((link, packet.seq, packet.flags.has(Flags::CE)));
+        }
         self.serve(link, now);
         let length = self.counted(link, class, rules.counts_in_service).0;
         let port = &mut self.ports[link.index()];
@@ -465,7 +484,11 @@ impl Simulation<'_> {
             p.waiting.iter().flatten().chain(&p.in_flight).chain(p.in_service.as_ref().map(|s| &s.packet))
         });
         let trailers = on_the_way.filter(|packet| has_trailer(packet)).count();
-        Results { links: links.collect(), arrivals: self.arrivals, trailers }
+        let (links, Simulation { arrivals, hops, mut passed, mut witnessed, .. }) = (links.collect(), self);
+        passed.sort();
+        witnessed.lost.sort();
+        witnessed.sent.sort();
+        Results { links, arrivals, trailers, hops, passed, witnessed }
     }
 }
 

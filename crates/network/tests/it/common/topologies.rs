@@ -2,9 +2,11 @@
 
 use linkpool_network::topology::{
     BCube, Dragonfly, FatTree, Generator, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2, Xpander,
+    fat_tree,
 };
 use linkpool_network::{Cable, Fabric};
 use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
 
 /// A fat-tree with cables to hosts, between edge and aggregation, and to the core.
 pub fn fat_tree_of(k: u32, tiers: u32, hosts_per_edge: u32, nics: u32, wires: [Cable; 3]) -> FatTree {
@@ -93,4 +95,16 @@ pub fn triangle(bottleneck: Cable, Cable { rate, delay }: Cable) -> Triangle {
 /// Senders and one receiver.
 pub fn many_to_one(senders: u32, rate: Rate, delay: Time) -> Fabric {
     ManyToOne { senders, rate, delay }.fabric()
+}
+
+/// Fabrics whose pods, or racks, can be divided among two partitions and among four, so that these run ahead of each other.
+pub fn pods_and_racks() -> impl Strategy<Value = Fabric> {
+    (any::<bool>(), 0usize..4, 1u64..10_000).prop_map(|(is_tree, rate, delay)| {
+        let cable = Cable { rate: super::RATES[rate], delay: Time::from_ns(delay) };
+        if is_tree {
+            fat_tree(4, 2, cable.rate, cable.delay)
+        } else {
+            leaf_spine(4, 2, 3, [cable, Cable { rate: Rate::gbps(1), ..cable }]).fabric()
+        }
+    })
 }

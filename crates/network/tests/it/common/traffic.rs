@@ -2,14 +2,16 @@
 
 use super::Rules;
 use linkpool_network::{
-    Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkChange, LinkId, LinkStats, Network, NodeId, Packet,
-    Partitions, Routes, Routing, Timetable, run_partitions,
+    Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkChange, LinkId, LinkStats, Network, NodeId,
+    Packet, Partitions, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use std::cell::Cell;
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A packet to be sent; its place in the list is its number.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +78,11 @@ pub fn answer(packet: &Packet) -> Option<Packet> {
     })
 }
 
+/// Is `packet` on a link of the host that has sent it first?
+pub fn is_own(fabric: &Fabric, link: LinkId, packet: &Packet) -> bool {
+    fabric.links()[link.index()].from == NodeId::from(HostId::from(packet.endpoint))
+}
+
 /// A packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Arrival {
@@ -108,30 +115,166 @@ pub struct Results {
     pub links: Vec<(LinkStats, u64, u32)>,
     /// Trailers of packets queued or in flight.
     pub trailers: usize,
+    /// Packets that came to a node, counted at each.
+    pub hops: u64,
+    /// What taps showed, in order of link and time.
+    pub passed: Vec<Passage>,
+    /// What the witness of an undivided network saw.
+    pub witnessed: Witnessed,
 }
 
+/// A packet that came through a link with a tap: when, its number, marked?
+pub type Passage = (LinkId, Time, u32, bool);
+
+/// Losses, in order of time and link, and what hosts have sent of their own: link, number, marked?
+#[derive(Debug, Default, PartialEq)]
+pub struct Witnessed {
+    pub lost: Vec<Lost>,
+    pub sent: Vec<(LinkId, u32, bool)>,
+}
+
+/// A lost packet, and the packets in the queue, the one in service included.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lost {
+    pub at: Time,
+    pub link: LinkId,
+    pub number: u32,
+    pub queue: Vec<u32>,
+}
+
+/// A message between hosts that arrived: the host, the time, the number of the packet of which it tells.
+pub type Heard = (NodeId, Time, u32);
+
+/// How a run goes on and ends, beside its packets.
 #[derive(Clone)]
+pub struct Terms {
+    /// Packets at hosts with which it ends.
+    pub goal: u64,
+    /// Windows after which progress is told.
+    pub every: u64,
+    /// Progress stops it when it is told for this time, counted from 1.
+    pub stops: usize,
+    /// The first host asks that progress be told after each window in which it gets a packet.
+    pub asks: bool,
+    /// A host that gets data tells the next host, by a message.
+    pub tells: bool,
+    /// The handler that gets the packet of this number panics.
+    pub fails: Option<u32>,
+}
+
+impl Default for Terms {
+    /// To the end.
+    fn default() -> Terms {
+        Terms { goal: u64::MAX, every: 1000, stops: usize::MAX, asks: false, tells: false, fails: None }
+    }
+}
+
+/// A run under [`Terms`].
+#[derive(Debug, PartialEq)]
+pub struct Course {
+    pub ended: Ended,
+    /// The calls of progress.
+    pub told: Vec<Told>,
+    /// Packets that hosts have sent.
+    pub sent: u64,
+    /// In order of time.
+    pub heard: Vec<Heard>,
+    pub results: Results,
+}
+
+/// A call of progress: all before this time is said to be over, after so many hops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    pub over: Time,
+    pub hops: u64,
+    /// The packets that had come to hosts before that time.
+    pub arrived: usize,
+}
+
 pub struct Traffic {
     /// By node: what is to be sent, the next one last.
     todo: Vec<Vec<Send>>,
+    sent: u64,
     arrivals: Vec<Vec<Arrival>>,
     last_event: Vec<Time>,
     /// The packets for which each stage of prefetching was called; none: endpoints are at hand.
     prefetched: Option<[Cell<u64>; 4]>,
+    /// When a packet came to any host of any partition.
+    all: Arc<Mutex<Vec<Time>>>,
+    terms: Terms,
+    /// A message takes so long.
+    lookahead: Time,
+    messages: Vec<Heard>,
+    /// By host: messages that are due.
+    due: Vec<BTreeSet<(Time, u32)>>,
+    heard: Vec<Heard>,
+    /// Progress is to be told.
+    is_full: Arc<AtomicBool>,
+    passed: Vec<Passage>,
+    seen: Witness,
+    /// It sends no more.
+    is_over: bool,
 }
 
 impl Traffic {
-    fn new(fabric: &Fabric, sends: &[Send]) -> Traffic {
+    fn new(fabric: &Fabric, sends: &[Send], terms: &Terms) -> Traffic {
         let mut todo = vec![Vec::new(); fabric.nodes()];
         for send in sends.iter().rev() {
             todo[send.from.index()].push(*send);
         }
         Traffic {
             todo,
+            sent: 0,
             arrivals: vec![Vec::new(); fabric.hosts()],
             last_event: vec![Time::ZERO; fabric.nodes()],
             prefetched: None,
+            all: Arc::default(),
+            terms: terms.clone(),
+            lookahead: Time::ZERO,
+            messages: Vec::new(),
+            due: vec![BTreeSet::new(); fabric.nodes()],
+            heard: Vec::new(),
+            is_full: Arc::default(),
+            passed: Vec::new(),
+            seen: Witness::default(),
+            is_over: false,
         }
+    }
+
+    fn post(&mut self, now: Time, packet: Packet, out: &mut Egress) {
+        self.sent += 1;
+        if has_trailer(&packet) {
+            out.send_with(now, packet, [packet.seq; 12])
+        } else {
+            out.send(now, &packet)
+        }
+        self.look(out);
+    }
+
+    /// Takes what the witness has seen.
+    fn look(&mut self, out: &mut Egress) {
+        let Witness { discarded, sent, .. } = out.take_witnessed();
+        self.seen.discarded.extend(discarded);
+        self.seen.sent.extend(sent);
+    }
+
+    /// What was witnessed before `end`.
+    fn witnessed(&self, fabric: &Fabric, end: Time) -> Witnessed {
+        let number = |seen: &Seen| seen.trailer.map_or(seen.packet.seq, |trailer| trailer[0]);
+        let before = self.seen.discarded.iter().filter(|discarded| discarded.loss.at < end);
+        let mut lost: Vec<Lost> = before
+            .map(|discarded| {
+                let (loss, queue) = (&discarded.loss, discarded.queue.iter().map(number).collect::<Vec<_>>());
+                assert_eq!((loss.cause, loss.queued as usize), (Cause::Full, queue.len()));
+                Lost { at: loss.at, link: loss.link, number: number(&discarded.packet), queue }
+            })
+            .collect();
+        lost.sort();
+        let own = self.seen.sent.iter().filter(|(link, seen)| is_own(fabric, *link, &seen.packet));
+        let mut sent: Vec<_> =
+            own.map(|(link, seen)| (*link, number(seen), seen.packet.flags.has(Flags::CE))).collect();
+        sent.sort();
+        Witnessed { lost, sent }
     }
 
     /// Time goes forward at each node.
@@ -146,10 +289,6 @@ pub fn has_trailer(packet: &Packet) -> bool {
     packet.seq % 2 == 1
 }
 
-fn post(now: Time, packet: Packet, out: &mut Egress) {
-    if has_trailer(&packet) { out.send_with(now, packet, [packet.seq; 12]) } else { out.send(now, &packet) }
-}
-
 /// `packet` with its number where [`post`] was told it.
 fn unpack(packet: &Packet, out: &Egress) -> Packet {
     let Some(trailer) = out.trailer(packet) else {
@@ -162,32 +301,73 @@ fn unpack(packet: &Packet, out: &Egress) -> Packet {
 }
 
 impl Handler for Traffic {
-    type Message = ();
+    type Message = u32;
 
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress) {
         self.note(host, now);
         let packet = &unpack(packet, out);
+        assert!(self.terms.fails != Some(packet.seq), "as it was told to");
         assert_eq!(NodeId::from(packet.dst()), host, "not for this host");
         assert_eq!(packet.arrival, now);
         self.arrivals[host.index()].push(Arrival::of(packet, now));
-        if let Some(answer) = answer(packet) {
-            post(now, answer, out);
+        self.all.lock().expect("no handler fails").push(now);
+        if self.terms.asks && host == NodeId::default() {
+            self.is_full.store(true, Ordering::Relaxed);
         }
+        if let Some(answer) = answer(packet).filter(|_| !self.is_over) {
+            if self.terms.tells {
+                let next = NodeId::new((host.index() + 1) % self.arrivals.len());
+                self.messages.push((next, now + self.lookahead, packet.seq));
+            }
+            self.post(now, answer, out);
+        }
+        self.look(out);
     }
 
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         self.note(node, now);
-        let send = self.todo[node.index()].pop().expect("nothing was due");
-        assert_eq!(send.at, now);
-        post(now, send.packet, out);
+        let due = &mut self.due[node.index()];
+        while let Some((_, number)) = due.first().copied().filter(|(at, _)| *at == now) {
+            due.pop_first();
+            self.heard.push((node, now, number));
+        }
+        if let Some(send) = self.todo[node.index()].pop_if(|send| send.at == now) {
+            self.post(now, send.packet, out);
+        }
+        self.look(out);
     }
 
     fn next_timer(&self, node: NodeId) -> Time {
-        self.todo[node.index()].last().map_or(Time::MAX, |s| s.at)
+        let send = self.todo[node.index()].last().map_or(Time::MAX, |s| s.at);
+        self.due[node.index()].first().map_or(send, |(at, _)| send.min(*at))
+    }
+
+    fn take_message(&mut self) -> Option<Heard> {
+        self.messages.pop()
     }
 
     fn sends_messages(&self) -> bool {
-        false
+        self.terms.tells
+    }
+
+    fn on_message(&mut self, host: NodeId, at: Time, number: u32) {
+        assert!(at > self.last_event[host.index()], "a message that is late");
+        self.due[host.index()].insert((at, number));
+    }
+
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>) {
+        let number = trailer.map_or(packet.seq, |trailer| trailer[0]);
+        let before = self.passed.iter().rfind(|(other, ..)| *other == link);
+        assert!(before.is_none_or(|(_, at, ..)| *at <= packet.arrival), "the packets of a link come in order");
+        self.passed.push((link, packet.arrival, number, packet.flags.has(Flags::CE)));
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    fn done(&self) -> u64 {
+        self.arrivals.iter().map(|arrivals| arrivals.len() as u64).sum()
     }
 
     fn endpoint_bytes(&self) -> usize {
@@ -213,6 +393,54 @@ pub struct Scene {
     /// From then on packets avoid these links.
     pub reroutes: Vec<(Time, HashSet<LinkId>)>,
     pub routing: Routing,
+    /// What is shown of which links.
+    pub taps: Vec<(LinkId, Flags)>,
+    /// Is there a witness? It needs a network that is not divided.
+    pub watched: bool,
+}
+
+/// `scenes` with taps on links.
+pub fn tapped(scenes: impl Strategy<Value = Scene>) -> impl Strategy<Value = Scene> {
+    let flags = prop::sample::select(vec![Flags::ALL, Flags::DATA, Flags::ACK, Flags::SYN | Flags::FIN]);
+    (scenes, prop::collection::vec((any::<Index>(), flags), 1..12)).prop_map(|(mut scene, taps)| {
+        let links = scene.fabric.links().len();
+        let taps = taps.into_iter().filter(|_| links > 0).map(|(link, flags)| (LinkId::new(link.index(links)), flags));
+        scene.taps = taps.collect();
+        scene
+    })
+}
+
+/// Scenes on `fabrics` whose queues hold up to some hundreds of packets of several sizes, which come in bursts with pauses in which
+/// many of them leave.
+pub fn long_queues(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    let limit =
+        || prop_oneof![(20u32..300).prop_map(QueueLimit::Packets), (10_000u64..150_000).prop_map(QueueLimit::Bytes),];
+    let rules = (limit(), prop::option::of(limit()), any::<(bool, bool)>()).prop_map(
+        |(limit, mark, (above, counts_in_service))| Rules { limit, mark, above, counts_in_service, ..Rules::default() },
+    );
+    let sizes = prop::collection::vec(prop::sample::select(vec![HEADER, HEADER, 700, 1462, 9000]), 1..6);
+    let bursts = prop::collection::vec((0u64..300_000, 0u64..500, sizes, 20usize..120), 2..8);
+    scenes_by_sends(fabrics, rules, move |hosts| {
+        (prop::collection::vec((0..hosts, 0..hosts - 1), 8), bursts.clone()).prop_map(move |(ends, bursts)| {
+            let mut sends = Vec::new();
+            for ((from, to), (at, gap, sizes, n)) in ends.into_iter().zip(bursts) {
+                let to = if to >= from { to + 1 } else { to };
+                sends.extend((0..n).map(|i| {
+                    let size = sizes[i % sizes.len()];
+                    let packet = Packet {
+                        envelope: Envelope::new(HostId::new(to), size, size - HEADER),
+                        entropy: i as u32 % 3,
+                        endpoint: from as u32,
+                        flags: Flags::DATA | Flags::ECT,
+                        ..Packet::default()
+                    };
+                    Send { at: Time::from_ns(at + gap * i as u64), from: HostId::new(from), packet }
+                }));
+            }
+            sends.sort_by_key(|send| send.at);
+            sends
+        })
+    })
 }
 
 /// Scenes on `fabrics` without packets that have no way to go; ports are plain and nothing changes.
@@ -228,17 +456,15 @@ pub fn trimming_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<
 /// Scenes with any ports, on links that change, between reroutes.
 pub fn changing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
     let at = || prop_oneof![1 => Just(Time::ZERO), 9 => (0u64..60_000).prop_map(Time::from_ns)];
-    let changes = prop::collection::vec((at(), any::<prop::sample::Index>(), super::change()), 0..40);
-    let reroutes = prop::collection::vec((at(), prop::collection::vec(any::<prop::sample::Index>(), 0..6)), 0..4);
+    let changes = prop::collection::vec((at(), any::<Index>(), super::change()), 0..40);
+    let reroutes = prop::collection::vec((at(), prop::collection::vec(any::<Index>(), 0..6)), 0..4);
     let rules = prop_oneof![super::rules(), super::disciplines(), super::trimming()];
     (scenes_by(fabrics, rules), changes, reroutes).prop_map(|(mut scene, changes, reroutes)| {
         let links = scene.fabric.links().len();
         if links > 0 {
-            let change = |(at, link, change): (Time, prop::sample::Index, LinkChange)| {
-                (at, LinkId::new(link.index(links)), change)
-            };
+            let change = |(at, link, change): (Time, Index, LinkChange)| (at, LinkId::new(link.index(links)), change);
             scene.changes = changes.into_iter().map(change).collect();
-            let reroute = |(at, links_down): (Time, Vec<prop::sample::Index>)| {
+            let reroute = |(at, links_down): (Time, Vec<Index>)| {
                 (at, links_down.into_iter().map(|l| LinkId::new(l.index(links))).collect())
             };
             scene.reroutes = reroutes.into_iter().map(reroute).collect();
@@ -253,7 +479,15 @@ fn scenes_by(
     fabrics: impl Strategy<Value = Fabric>,
     rules: impl Strategy<Value = Rules>,
 ) -> impl Strategy<Value = Scene> {
-    let with_sends = |fabric: Fabric| {
+    scenes_by_sends(fabrics, rules, sends)
+}
+
+fn scenes_by_sends<S: Strategy<Value = Vec<Send>>>(
+    fabrics: impl Strategy<Value = Fabric>,
+    rules: impl Strategy<Value = Rules>,
+    sends: impl Fn(usize) -> S,
+) -> impl Strategy<Value = Scene> {
+    let with_sends = move |fabric: Fabric| {
         let sends = sends(fabric.hosts());
         (Just(fabric), sends)
     };
@@ -269,20 +503,27 @@ fn scenes_by(
                 s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst(), s.packet.entropy).entropy;
             }
         }
+        Scene { seed, ..Scene::new(fabric, rules, sends, end) }
+    })
+}
+
+impl Scene {
+    /// `sends` on `fabric`, where nothing changes.
+    pub fn new(fabric: Fabric, rules: Rules, sends: Vec<Send>, end: Time) -> Scene {
         Scene {
             fabric,
             rules,
             sends,
             end,
-            seed,
+            seed: 1,
             changes: Vec::new(),
             reroutes: Vec::new(),
             routing: Routing::default(),
+            taps: Vec::new(),
+            watched: false,
         }
-    })
-}
+    }
 
-impl Scene {
     pub fn routes(&self) -> Arc<Routes> {
         self.routes_without(&HashSet::new())
     }
@@ -307,45 +548,118 @@ impl Scene {
 
     /// Runs it, and looks at the clock after each `windows` windows.
     pub fn run(&self, windows: u64) -> Results {
-        self.run_with(windows, &mut Traffic::new(&self.fabric, &self.sends))
+        let course = self.course(None, &Terms { every: windows, ..Terms::default() });
+        assert!(course.told.is_sorted_by(|a, b| a.over <= b.over && a.hops <= b.hops), "the clock goes back");
+        course.results
     }
 
     /// The same, and the packets for which each stage of prefetching was called.
     pub fn run_prefetching(&self) -> (Results, [u64; 4]) {
-        let mut traffic = Traffic::new(&self.fabric, &self.sends);
-        traffic.prefetched = Some(Default::default());
-        let results = self.run_with(1000, &mut traffic);
-        (results, traffic.prefetched.unwrap_or_default().map(Cell::into_inner))
+        let mut runs = self.parts(None, &Terms::default());
+        runs[0].1.prefetched = Some(Default::default());
+        let course = self.conduct(&mut runs, None, &Terms::default());
+        (course.results, runs.swap_remove(0).1.prefetched.unwrap_or_default().map(Cell::into_inner))
     }
 
-    fn run_with(&self, windows: u64, traffic: &mut Traffic) -> Results {
-        let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
-        for node in NodeId::first(self.fabric.nodes()) {
-            network.wake(node, traffic);
-        }
-        let mut clock = (Time::ZERO, 0);
-        let parts = vec![(&mut network, &mut *traffic)];
-        let ended = run_partitions(parts, self.end, u64::MAX, windows, &mut |now, hops| {
-            assert!(now >= clock.0 && hops >= clock.1, "the clock goes back");
-            clock = (now, hops);
-            true
-        });
-        let ended = match ended {
-            Ended::End => self.end,
-            Ended::Silent(at) => at,
-            Ended::Done(_) | Ended::Stopped => unreachable!("nobody told it to"),
+    /// Runs it in parts, each on a thread.
+    pub fn run_in_parts(&self, parts: Partitions, n: u8) -> Results {
+        self.course(Some((parts, n)), &Terms::default()).results
+    }
+
+    /// Runs it in so many parts, each on a thread, or as a whole.
+    pub fn course(&self, parts: Option<(Partitions, u8)>, terms: &Terms) -> Course {
+        let parts = parts.map(|(parts, n)| (Arc::new(parts), n));
+        let mut runs = self.parts(parts.clone(), terms);
+        self.conduct(&mut runs, parts.map(|(parts, _)| parts).as_deref(), terms)
+    }
+
+    /// The networks with their handlers.
+    fn parts(&self, parts: Option<(Arc<Partitions>, u8)>, terms: &Terms) -> Vec<(Network, Traffic)> {
+        let (parts, n) = parts.unwrap_or_else(|| (Arc::new(Partitions::whole(&self.fabric)), 1));
+        let (timetable, all, is_full) = (self.timetable(), Arc::default(), Arc::default());
+        let part = |me| {
+            let mut network = Network::partition(&self.fabric, self.rules.policy(), timetable.clone(), 64, &parts, me);
+            let mut traffic = Traffic::new(&self.fabric, &self.sends, terms);
+            (traffic.all, traffic.is_full) = (Arc::clone(&all), Arc::clone(&is_full));
+            traffic.lookahead = network.lookahead();
+            self.taps.iter().for_each(|(link, flags)| network.tap(*link, *flags));
+            if self.watched {
+                network.watch(self.fabric.hosts());
+            }
+            for node in NodeId::first(self.fabric.nodes()) {
+                if parts.runs(me, node) {
+                    network.wake(node, &traffic);
+                } else {
+                    traffic.todo[node.index()].clear();
+                }
+            }
+            (network, traffic)
         };
-        assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
-        let at = ended.max(self.end);
-        let links = LinkId::first(self.fabric.links().len()).zip(network.on_the_way(at)).map(|(id, on_the_way)| {
-            let (stats, sent) = network.link_outcome(id, at);
-            (stats, sent, on_the_way)
-        });
-        Results {
-            links: links.collect(),
-            arrivals: std::mem::take(&mut traffic.arrivals),
-            trailers: network.trailers(),
+        (0..n).map(part).collect()
+    }
+
+    fn conduct(&self, runs: &mut [(Network, Traffic)], parts: Option<&Partitions>, terms: &Terms) -> Course {
+        let (all, is_full) = (runs[0].1.all.clone(), runs[0].1.is_full.clone());
+        let arrived = |over| all.lock().expect("no handler fails").iter().filter(|at| **at < over).count();
+        let mut told = Vec::new();
+        let ended = run_partitions(
+            runs.iter_mut().map(|(n, t)| (n, t)).collect(),
+            self.end,
+            terms.goal,
+            terms.every,
+            &mut |over, hops| {
+                is_full.store(false, Ordering::Relaxed);
+                told.push(Told { over, hops, arrived: arrived(over) });
+                told.len() < terms.stops
+            },
+        );
+        for Told { over, arrived: then, .. } in &told {
+            assert_eq!(*then, arrived(*over), "all before {over:?} is over");
         }
+        let mut results = Results {
+            arrivals: vec![Vec::new(); self.fabric.hosts()],
+            links: Vec::new(),
+            trailers: 0,
+            hops: runs.iter().map(|(network, _)| network.hops()).sum(),
+            passed: runs.iter_mut().flat_map(|(_, traffic)| traffic.passed.drain(..)).collect(),
+            witnessed: Witnessed::default(),
+        };
+        results.passed.sort();
+        for (me, (_, traffic)) in runs.iter_mut().enumerate() {
+            assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
+            for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
+                let of_host = parts.map_or(0, |parts| parts.of_host(HostId::new(host)));
+                assert!(usize::from(of_host) == me || arrivals.is_empty());
+                results.arrivals[host].append(arrivals);
+            }
+        }
+        let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
+        for id in LinkId::first(self.fabric.links().len()) {
+            let sender = parts.map_or(0, |parts| parts.sender(id));
+            let (stats, sent) = runs[usize::from(sender)].0.link_outcome(id, self.end);
+            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id.index()]).sum()));
+        }
+        results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
+        let mut heard: Vec<Heard> = runs.iter().flat_map(|(_, traffic)| traffic.heard.iter().copied()).collect();
+        heard.sort_by_key(|(host, at, number)| (*at, *host, *number));
+        let sent = runs.iter().map(|(_, traffic)| traffic.sent).sum();
+        if self.watched {
+            results.witnessed = self.drain(&mut runs[0]);
+        }
+        Course { ended, told, sent, heard, results }
+    }
+
+    /// Takes what the witness has seen since a host looked last: a timer after the end lets the first host look again.
+    fn drain(&self, (network, traffic): &mut (Network, Traffic)) -> Witnessed {
+        traffic.terms.tells = false;
+        traffic.todo.iter_mut().for_each(Vec::clear);
+        traffic.is_over = true;
+        let later = self.end.max(network.known_until());
+        traffic.due.iter_mut().for_each(BTreeSet::clear);
+        traffic.due[0].insert((later, 0));
+        network.wake(NodeId::default(), traffic);
+        network.run_to(later, traffic);
+        traffic.witnessed(&self.fabric, self.end)
     }
 
     /// `parts`, with switches split by output.
@@ -356,42 +670,5 @@ impl Scene {
     /// `parts`, with switches split by output, which run ahead of each other.
     pub fn running_ahead(&self, parts: &Partitions) -> Partitions {
         self.splitting(parts).running_ahead(&self.fabric, self.rules.policy(), &self.timetable())
-    }
-
-    /// Runs it in parts, each on a thread.
-    pub fn run_in_parts(&self, parts: Partitions, n: u8) -> Results {
-        let (timetable, parts) = (self.timetable(), Arc::new(parts));
-        let mut runs: Vec<(Network, Traffic)> = (0..n)
-            .map(|me| {
-                let mut network =
-                    Network::partition(&self.fabric, self.rules.policy(), timetable.clone(), 64, &parts, me);
-                let mut traffic = Traffic::new(&self.fabric, &self.sends);
-                for node in NodeId::first(self.fabric.nodes()) {
-                    if parts.runs(me, node) {
-                        network.wake(node, &traffic);
-                    } else {
-                        traffic.todo[node.index()].clear();
-                    }
-                }
-                (network, traffic)
-            })
-            .collect();
-        let ended =
-            run_partitions(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, u64::MAX, 1000, &mut |_, _| true);
-        assert_ne!(ended, Ended::Stopped);
-        let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
-        for (me, (_, traffic)) in runs.iter_mut().enumerate() {
-            for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
-                assert!(usize::from(parts.of_host(HostId::new(host))) == me || arrivals.is_empty());
-                results.arrivals[host].append(arrivals);
-            }
-        }
-        let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
-        for id in LinkId::first(self.fabric.links().len()) {
-            let (stats, sent) = runs[usize::from(parts.sender(id))].0.link_outcome(id, self.end);
-            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id.index()]).sum()));
-        }
-        results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
-        results
     }
 }
