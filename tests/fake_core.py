@@ -66,7 +66,12 @@ class FakeCore:
         return "\n".join(head) + bracket + tables
 
     def load(
-        self, text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]
+        self,
+        text: str,
+        path: str,
+        seed: int | None,
+        overrides: list[tuple[str, str]],
+        run_code: bool = False,
     ) -> "FakeScenario":
         """Check a scenario."""
         return FakeScenario(self, text, self.check(text, path, seed, overrides))
@@ -114,6 +119,10 @@ class FakeScenario:
         self._document = tomllib.loads(text)
         self.duration_s = seconds(self._document["duration"])
         self.needs: dict[str, list[tuple[str, float]]] = {"memory": [], "disk": []}
+
+    def identity(self) -> str:
+        """As if all of it counted."""
+        return self.toml
 
     def worthwhile_threads(self, cores: int) -> int:
         """As the true one."""

@@ -12,10 +12,11 @@ import pytest
 
 import linkpool
 import linkpool.control as lc
+from linkpool import api
 from linkpool.cli import app
 from linkpool.control.load import declarations
 from linkpool.identity import run_key
-from linkpool.publish import run_key_of
+from linkpool.manifest import Manifest
 from linkpool.study.perform import Plan
 from linkpool.study.toml import dumps
 
@@ -148,7 +149,7 @@ def at(folder: Path, mine: str = MINE, scenario: str = SIMPLE) -> Path:
 
 def complaint(folder: Path, mine: str = MINE, scenario: str = SIMPLE) -> str:
     with pytest.raises(linkpool.ScenarioError) as error:
-        linkpool.check(at(folder, mine, scenario))
+        linkpool.check(at(folder, mine, scenario), run_code=True)
     return str(error.value)
 
 
@@ -197,7 +198,7 @@ def test_the_scenario_as_run_repeats_the_run_alone(tmp_path: Path) -> None:
     arguments = [str(result.dir / "scenario.toml"), "--out", str(again)]
     program = "from linkpool.entry import main; main()"
     subprocess.run([sys.executable, "-c", program, "run", *arguments], check=True)
-    assert run_key_of(again) == run_key_of(result.dir)
+    assert Manifest.read(again).key == Manifest.read(result.dir).key
     for table in result.dir.glob("*.parquet"):
         assert (again / table.name).read_bytes() == table.read_bytes()
 
@@ -240,9 +241,13 @@ def command(*words: str) -> int:
 
 @pytest.mark.core
 def test_another_text_is_another_run(tmp_path: Path) -> None:
-    first = run_key(linkpool.check(at(tmp_path)))
-    assert run_key(linkpool.check(at(tmp_path))) == first
-    assert run_key(linkpool.check(at(tmp_path, MINE.replace("+= 1\n", "+= 2\n")))) != first
+
+    def key(source: str = MINE) -> str:
+        return run_key(api.load(at(tmp_path, source), overrides=[], run_code=True))
+
+    first = key()
+    assert key() == first
+    assert key(MINE.replace("+= 1\n", "+= 2\n")) != first
 
 
 @pytest.mark.core
@@ -255,13 +260,13 @@ def test_counters_are_measures_of_flows(tmp_path: Path) -> None:
 
 @pytest.mark.core
 def test_files_that_no_transport_uses_do_not_matter(tmp_path: Path) -> None:
-    text = linkpool.check(at(tmp_path, scenario=SIMPLE.replace('"mine"', '"reno"')))
+    text = linkpool.check(at(tmp_path, scenario=SIMPLE.replace('"mine"', '"reno"')), run_code=True)
     assert "controls" not in text
 
 
 @pytest.mark.core
 def test_its_parameters_are_keys_of_the_transport(tmp_path: Path) -> None:
-    text = linkpool.check(at(tmp_path), set={"transport.t.growth": 2})
+    text = linkpool.check(at(tmp_path), set={"transport.t.growth": 2}, run_code=True)
     assert "growth = 2.0" in text
     grown = SIMPLE.replace('"mine"', '"mine"\ngrwth = 2')
     assert "scenario.toml:15: transport.t.grwth: unknown key" in complaint(tmp_path, scenario=grown)
@@ -427,7 +432,8 @@ def test_a_hook_that_does_what_it_must_not_ends_the_run(
 @pytest.mark.core
 def test_without_numba_the_message_says_how_to_get_it(tmp_path: Path) -> None:
     program = (
-        "import sys; sys.modules['numba'] = None; import linkpool; linkpool.check(sys.argv[1])"
+        "import sys; sys.modules['numba'] = None; import linkpool; "
+        "linkpool.check(sys.argv[1], run_code=True)"
     )
     command = [sys.executable, "-c", program, str(at(tmp_path))]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

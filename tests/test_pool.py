@@ -45,9 +45,10 @@ def test_what_was_computed_is_not_computed_again(fake_core: FakeCore, tmp_path: 
 def test_the_name_of_a_run_depends_on_all_that_determines_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    keys = {run_key("scenario"), run_key("scenario 2"), digest("a", "bc"), digest("ab", "c")}
+    scenario, other = POINTS[0].load(), POINTS[1].load()
+    keys = {run_key(scenario), run_key(other), digest("a", "bc"), digest("ab", "c")}
     monkeypatch.setattr(identity, "simulator", lambda: "version 2")
-    assert len(keys | {run_key("scenario")}) == 5
+    assert len(keys | {run_key(scenario)}) == 5
 
 
 def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> None:

@@ -78,6 +78,19 @@ def test_a_table_that_differs_is_an_error(result: linkpool.Result, tmp_path: Pat
     assert not out.exists(), "nothing is written"
 
 
+def test_a_result_with_a_column_more_is_replayed(result: linkpool.Result) -> None:
+    """As a later version of linkpool may write it (`docs/stability.md`)."""
+    file = result.dir / "flows.parquet"
+    result.flows.with_columns(newer=1).write_parquet(file)
+    (result.dir / "manifest.json").unlink()
+    first = linkpool.Result(result.dir)
+    with pytest.warns(linkpool.ReplayWarning, match="has no manifest"):
+        assert first.replay({"cwnd.every": "100us"}).cwnd.height > 0
+    first.flows.with_columns(pl.col("size_bytes") + 1).write_parquet(file)
+    with pytest.raises(linkpool.ReplayError, match=r"flows.parquet of the replay differs"):
+        linkpool.Result(result.dir).replay({"cwnd.every": "100us"})
+
+
 def test_another_build_is_named(result: linkpool.Result) -> None:
     (result.dir / "manifest.json").unlink()
     seal(result.dir, "0" * 64)

@@ -100,7 +100,7 @@ def test_a_pool_of_forked_processes_runs_scenarios_before_the_first_table(tmp_pa
     script = tmp_path / "forks.py"
     script.write_text(FORKS, encoding="utf-8")
     scenario = Path(__file__).parents[1] / "docs/workloads/incast.toml"
-    command = [sys.executable, "-W", "ignore", script, scenario, tmp_path / "results"]
+    command = [sys.executable, "-W", "ignore", *map(str, (script, scenario, tmp_path / "results"))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.splitlines() == [
         "[(24, 24), (24, 24), (24, 24)]",

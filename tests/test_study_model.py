@@ -1,5 +1,6 @@
 """Study files: what they mean, and what is said of what is wrong in them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,19 @@ def test_the_base_may_stand_in_the_study() -> None:
         ),
         ('base = "b"\nbaseline = "x"', "baseline: 'x' is no arm of this study; there are base"),
         ('base = "b"\nbaseline = { q = 1 }', "mine.toml: baseline: q does not vary; arm do"),
+        *(
+            (f'base = "b"\nname = "{name}"', f"mine.toml: name: '{name}' is a folder of other r")
+            for name in ("runs", "Runs", "quick", "from-data")
+        ),
+        *(
+            (f'base = "b"\nname = "{name}"', f"mine.toml: name: '{re.escape(name)}' begins with a")
+            for name in (".", "..", ".a.linkpool-old")
+        ),
+        ('base = "b"\nname = "a/b"', "mine.toml: name: string should match pattern"),
+        (
+            'duration = "1s"\n[topology]',
+            "mine.toml is a scenario, not a study; one run of it: linkpool run .*mine.toml --out",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(text: str, message: str) -> None:

@@ -16,13 +16,24 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from linkpool import ScenarioError
 from linkpool.cli import app
+from linkpool.figures.kind import Kind
+from linkpool.figures.kinds import KINDS
 from linkpool.figures.source import arms_of
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
 from linkpool.study.measures import MEASURES
 from linkpool.study.model import name_of
+from test_cli import Captured, call
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
 
 pytestmark = pytest.mark.core
 
@@ -259,19 +270,144 @@ def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> N
     assert drawn.select(expected.columns).equals(expected.cast({"flows": pl.Int64}))
 
 
-def test_a_sweep_of_a_measure_by_layers_names_a_part(folder: Path) -> None:
-    text = STUDY.replace('measures = ["slowdown", ', "measures = [").replace('"jain", ', "")
-    text = text.replace('"timeouts.total", ', "")
-    plan = Plan.of(Study.parse(text, folder / "mine.toml"), folder / "results")
-    with pytest.raises(StudyError, match=r"figures: sweep: .* as in utilisation.mean@host, edge"):
-        run_study(plan)
+def test_a_figure_that_cannot_be_drawn_is_refused_before_anything_runs(folder: Path) -> None:
+    """By what it is of, by what is recorded, and by what varies."""
+    for text, why in [
+        (
+            STUDY.replace('"slowdown", "jain", "timeouts.total", ', ""),
+            r"figures: sweep: utilisation.mean has a part for each layer; name one",
+        ),
+        (
+            STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["queue-cdf"]'),
+            r"figures: queue-cdf needs \[record.queue\] in the scenario of ",
+        ),
+        (
+            STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["windows"]'),
+            r"figures: windows is about one result, and this study has \d",
+        ),
+        (
+            re.sub(r"\[vary\]\n.*\n", "", STUDY),
+            "figures: sweep needs the directory of one study that varies a setting",
+        ),
+    ]:
+        study = Study.parse(text, folder / "mine.toml")
+        with pytest.raises(StudyError, match=rf"mine.toml: {why}"):
+            Plan.of(study, folder / "not there")
+    assert not (folder / "not there").exists()
 
 
-def test_a_figure_of_what_is_not_recorded_is_refused(folder: Path, tmp_path: Path) -> None:
-    text = STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["queue-cdf"]')
-    plan = Plan.of(Study.parse(text, folder / "mine.toml"), folder / "results")
-    with pytest.raises(StudyError, match=r"mine.toml: figures: queue-cdf: .*queue"):
-        run_study(plan)
+LATE = """
+base = "base.toml"
+measures = ["fct.p99@over 10 MB"]
+figures = ["slowdown", "sweep"]
+report = true
+[vary]
+queue.mark = [5, 10]
+"""
+"""No flow is so large, which no one knows before the runs."""
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_table_data_and_other_figures(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (folder / "late.toml").write_text(LATE, encoding="utf-8")
+    out = tmp_path / "results"
+    assert call(monkeypatch, "study", "run", folder / "late.toml", "--out", out) == 2
+    said = capsys.readouterr()
+    assert "no run has a value of these measures" in said.out
+    assert "figure-slowdown.svg" in said.out
+    assert "figure-sweep" not in said.out
+    assert "figure-sweep.svg is not there: sweep: no run of this study has a value" in said.err
+    assert f"the table and the data are in {out / 'late'}" in said.err
+    answer = StudyResult(out / "late")
+    assert answer.runs.height == 2
+    assert {path.name for path in answer.dir.iterdir()} >= {"figure-slowdown.svg", "report.html"}
+    assert call(monkeypatch, "study", "show", folder / "late.toml", "--out", out) == 0
+
+
+def test_a_bug_in_a_figure_loses_nothing_that_was_measured(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    from linkpool.figures.kinds import slowdown
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of the test")
+
+    monkeypatch.setitem(KINDS, "slowdown", Kind("slowdown", slowdown.data, fail))
+    text = LATE.replace("@over 10 MB", "@all").replace("report = true", "")
+    (folder / "late.toml").write_text(text, encoding="utf-8")
+    out = tmp_path / "results"
+    assert call(monkeypatch, "study", "run", folder / "late.toml", "--out", out) == 1
+    assert "this is a bug in linkpool" in capsys.readouterr().err
+    assert StudyResult(out / "late").data.height == 2
+    assert (out / "late" / "figure-sweep.svg").exists()
+
+
+def test_a_sweep_draws_the_only_part_there_is(tmp_path: Path) -> None:
+    """Completion times of jobs have a part for each label, and none for all."""
+    study = Study(
+        base=str(ROOT / "docs/workloads/partition-aggregate.toml"),
+        vary={"queue.mark": [10, 20]},
+        measures=["jct.mean"],
+        figures=["sweep"],
+    )
+    answer = study.run(tmp_path)
+    drawn = pl.read_csv(answer.dir / "figure-sweep.csv")
+    assert drawn["setting"].to_list() == [10, 20]
+    assert drawn["mean"].to_list() == answer.statistics["mean"].to_list()
+
+
+def test_another_name_makes_no_run_again(folder: Path, tmp_path: Path) -> None:
+    """Neither the name of a study with a base of its own, nor that of a scenario."""
+    base = tomllib.loads(BASE)
+    first = Study(name="one", base=base, seeds=2, measures=["jain"]).run(tmp_path)
+    second = Study(name="two", base={**base, "name": "mine"}, seeds=2, measures=["jain"])
+    assert Plan.of(second, tmp_path).missing == []
+    assert second.run(tmp_path).runs["key"].equals(first.runs["key"])
+    other = Study(name="two", base={**base, "drain": "101ms"}, measures=["jain"])
+    assert len(Plan.of(other, tmp_path).missing) == 1
+
+
+def test_a_trace_is_named_by_its_digest_wherever_it_lies(tmp_path: Path) -> None:
+    rows = [f"h{i % 3},h{3 + i % 3},2000,{i * 1e-6:.7f}" for i in range(3000)]
+    text = "\n".join(["src,dst,size_bytes,start_s", *rows])
+    scenario = BASE[: BASE.index("[[workload")]
+    scenario += '[[workload.trace]]\ntransport = "t"\nfile = "flows.csv"\nformat = "csv"\n'
+    answers = []
+    for place in (tmp_path / "a", tmp_path / "b"):
+        place.mkdir()
+        (place / "flows.csv").write_text(text, encoding="utf-8")
+        (place / "s.toml").write_text(scenario, encoding="utf-8")
+        study = Study(base=str(place / "s.toml"), measures=["flows.finished"])
+        answers.append(study.run(tmp_path / "results"))
+    assert answers[0].runs["key"].equals(answers[1].runs["key"])
+    result = next(answers[0].results())[1]
+    assert result.flows.height == 3000
+    assert len(result.scenario) < 10_000
+    assert str(tmp_path / "a" / "flows.csv") in result.scenario
+    assert str(result.explain(7)).startswith("Flow 7: 2 KB from h1 to h4")
+    (tmp_path / "a" / "flows.csv").write_text(text + "\nh0,h3,1,0", encoding="utf-8")
+    with pytest.raises(ScenarioError, match="it is another trace than"):
+        result.explain(7)
+
+
+def test_a_link_in_the_cache_that_leads_nowhere_is_set_aside(tmp_path: Path) -> None:
+    study = Study(base=tomllib.loads(BASE), measures=["jain"])
+    plan = Plan.of(study, tmp_path / "results")
+    place = plan.entries[0].place
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "elsewhere")
+    run_study(plan)
+    assert not (tmp_path / "elsewhere").exists()
+    assert place.is_dir()
+    assert not place.is_symlink()
+
+
+def test_a_title_is_no_part_of_a_notebooks_html(tmp_path: Path) -> None:
+    study = Study(title="<img src=x onerror=y>", base=tomllib.loads(BASE), measures=["jain"])
+    shown = study.run(tmp_path)._repr_html_()
+    assert "<img" not in shown
+    assert "&lt;img src=x onerror=y&gt;" in shown
 
 
 def test_what_is_no_study_is_said(folder: Path) -> None:

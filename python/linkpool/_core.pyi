@@ -31,6 +31,16 @@ class Scenario:
     @property
     def toml(self) -> str:
         """The scenario with every default written out."""
+    def identity(self) -> str:
+        """Return a text that is the same for all scenarios that mean the same run.
+
+        It is `toml` without the title, and without the places of files whose SHA-256 it has.
+        """
+    def files(self) -> list[tuple[str, str, list[str]]]:
+        """Return the files that `toml` names: the key, what stands there, the paths that are read.
+
+        The paths begin with what stands there.
+        """
     @property
     def duration_s(self) -> float:
         """The simulated time in which flows start, in seconds."""
@@ -84,8 +94,17 @@ class Scenario:
     def measure(self, threads: int) -> dict[str, float]:
         """Simulate it, write nothing, and return what it cost."""
 
-def load(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> Scenario:
-    """Read and check a scenario; raises `ScenarioError`."""
+def load(
+    text: str,
+    path: str,
+    seed: int | None,
+    overrides: list[tuple[str, str]],
+    run_code: bool = False,
+) -> Scenario:
+    """Read and check a scenario; raises `ScenarioError`.
+
+    Algorithms in Python that it brings (`controls`) are code, which runs now: with `run_code` only.
+    """
 
 def check(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
     """Return the scenario with every default written out, or raise `ScenarioError`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from linkpool import _core, forks
+from linkpool.identity import run_key
 from linkpool.limits import require_room, require_seed, require_threads
 from linkpool.publish import publish, scratch
 from linkpool.result import Result
@@ -63,7 +64,7 @@ def run(
 
     """
     require_threads(threads)
-    loaded = load(scenario, seed=seed, overrides=overrides(set))
+    loaded = load(scenario, seed=seed, overrides=overrides(set), run_code=True)
     return simulate_loaded(loaded, out, progress, threads, ignore_estimate)
 
 
@@ -72,8 +73,16 @@ def check(
     *,
     seed: int | None = None,
     set: Mapping[str, Value] | None = None,  # noqa: A002
+    run_code: bool = False,
 ) -> str:
     """Return the scenario as it would run, in TOML with every default written out.
+
+    Args:
+        scenario: path of the TOML file.
+        seed: replaces the scenario's seed.
+        set: keys of the scenario to replace, as of `run`.
+        run_code: run the code in Python that the scenario brings (`controls`), which is needed to
+            read it. `run` does so unasked.
 
     Raises:
         ScenarioError: the scenario cannot run.
@@ -84,16 +93,24 @@ def check(
     True
 
     """
-    return load(scenario, seed=seed, overrides=overrides(set)).toml
+    return load(scenario, seed=seed, overrides=overrides(set), run_code=run_code).toml
 
 
 def load(
-    scenario: str | Path, *, seed: int | None = None, overrides: list[tuple[str, str]]
+    scenario: str | Path,
+    *,
+    seed: int | None = None,
+    overrides: list[tuple[str, str]],
+    run_code: bool = False,
 ) -> _core.Scenario:
-    """Read and check a scenario file, with overrides as `--set` takes them."""
+    """Read and check a scenario file, with overrides as `--set` takes them.
+
+    Code that it brings (`controls`) is refused, unless the caller or the user asks to run it: only
+    `run`, `study run` and `reproduce` do so unasked, as that is what they are for.
+    """
     require_seed(seed)
     path = Path(scenario)
-    return _core.load(read_text(path), str(path), seed, overrides)
+    return _core.load(read_text(path), str(path), seed, overrides, run_code)
 
 
 def read_text(path: Path) -> str:
@@ -115,7 +132,8 @@ def simulate(
     threads: int | None = 1,
 ) -> Result:
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
-    return simulate_loaded(_core.load(text, path, seed, overrides), out, progress, threads)
+    scenario = _core.load(text, path, seed, overrides, run_code=True)
+    return simulate_loaded(scenario, out, progress, threads)
 
 
 def simulate_loaded(
@@ -139,14 +157,15 @@ def simulate_loaded(
             raise
         weakref.finalize(result, remove)
         return result
-    target = Path(out).resolve()
-    if not ignore_estimate:
-        require_room(scenario, target)
-    with publish(target) as partial:
+    target = Path(out).absolute()
+    with publish(target, lambda _: run_key(scenario)) as partial:
+        # Here, as it is known now that there can be a result at this place.
+        if not ignore_estimate:
+            require_room(scenario, target)
         scenario.run(str(partial), progress, threads)
         check(partial)
         write_summary(partial)
-    return Result(target)
+    return Result(target, run_code=True)
 
 
 def write_summary(directory: Path) -> None:

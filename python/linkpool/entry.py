@@ -3,8 +3,8 @@
 Until the command line is loaded there is nothing to clean up, and Ctrl-C ends the process at once.
 Later it raises `KeyboardInterrupt`, as Python does. A library may swallow that, and the main
 thread does not see it while it is in compiled code; so a thread of its own hears of the signal
-too, and ends the process if that is still there when the others have had time to clean up. What
-such an end leaves on the disk, the next command removes.
+too, and ends the process if that is still there when the others have had time to clean up. Either
+way what was being written is removed; what `kill -9` leaves on the disk, the next command removes.
 """
 
 import os
@@ -42,6 +42,7 @@ def main() -> NoReturn:
         # Threads may be in compiled code still: to wait for them would take longer than a second.
         sys.stdout.flush()
         sys.stderr.flush()
+        _abandon()
         os._exit(INTERRUPTED)
     raise SystemExit(0)
 
@@ -61,7 +62,15 @@ def _guard(signals: int) -> None:
     _leave()
 
 
+def _abandon() -> None:
+    """Remove what is being written."""
+    publish = sys.modules.get("linkpool.publish")  # it may not have been loaded yet
+    if publish is not None:
+        publish.abandon()
+
+
 def _leave() -> NoReturn:
+    _abandon()
     show_cursor = b"\x1b[?25h" if os.isatty(2) else b""  # a progress bar may have hidden it
     os.write(2, show_cursor + b"\ninterrupted\n" if show_cursor else b"interrupted\n")
     os._exit(INTERRUPTED)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
+from linkpool.publish import publish_file
 from linkpool.result import Result
 
 ROWS = 1 << 20
@@ -36,16 +37,10 @@ def export(result: Result, format: str, out: str | Path) -> None:  # noqa: A002
     flows = result.scan("flows").filter(pl.col("end_s").is_not_null())
     line = FORMATS[format](result)
     count = flows.select(pl.len()).collect().item()
-    out = Path(out)
-    partial = out.with_name(f".{out.name}.linkpool-partial")
-    try:
-        with partial.open("wb") as file:
-            for start in range(0, count, ROWS):
-                lines = flows.slice(start, ROWS).select(line=line).collect()
-                lines.write_csv(file, include_header=False, quote_style="never")
-        partial.replace(out)
-    finally:
-        partial.unlink(missing_ok=True)
+    with publish_file(Path(out)) as path, path.open("wb") as file:
+        for start in range(0, count, ROWS):
+            lines = flows.slice(start, ROWS).select(line=line).collect()
+            lines.write_csv(file, include_header=False, quote_style="never")
 
 
 def _hosts(result: Result) -> list[str]:

@@ -7,9 +7,13 @@ from pathlib import Path
 from linkpool import _core
 
 
-def run_key(resolved: str) -> str:
-    """Return the key of a run, 64 hex digits; the scenario has its seed and every default."""
-    return digest(simulator(), resolved)
+def run_key(scenario: _core.Scenario) -> str:
+    """Return the key of a run, 64 hex digits: the same for all that give the same tables.
+
+    The scenario with its seed and every default counts, and the simulator. Its title does not, nor
+    where the files are whose SHA-256 it has.
+    """
+    return digest(simulator(), scenario.identity())
 
 
 def digest(*parts: str) -> str:

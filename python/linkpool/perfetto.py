@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from linkpool import api
+from linkpool.api import Value
+from linkpool.publish import publish_file
 from linkpool.replay import ReplayError, difference, require_same_times, traceable
 from linkpool.result import Result
 
@@ -38,23 +39,17 @@ def perfetto(
 
     """
     rows = _rows(result, flows)
-    file = result.dir / "scenario.toml"
-    note = difference(result, api.load(file, overrides=[]).toml)
-    queue = {"record.queue": {"links": list(queues), "every": every}} if queues else {}
-    scenario = api.load(file, overrides=api.overrides(queue))
-    out = Path(out)
-    partial = out.with_name(f".{out.name}.linkpool-partial")
-    try:
+    note = difference(result, result.load())
+    queue: dict[str, Value] = {"links": list(queues), "every": every}
+    scenario = result.load({"record.queue": queue} if queues else {})
+    with publish_file(Path(out)) as file:
         try:
-            traced = scenario.perfetto([(f, row[0]) for f, row in rows.items()], str(partial))
+            traced = scenario.perfetto([(f, row[0]) for f, row in rows.items()], str(file))
         except ValueError as error:
             raise ReplayError(str(error)) from None
         times = {flow: (opened, finished) for flow, opened, finished in traced}
         for flow, (_, start, end) in rows.items():
             require_same_times(result, flow, (start, end), times.get(flow), note)
-        partial.replace(out)
-    finally:
-        partial.unlink(missing_ok=True)
     return note
 
 

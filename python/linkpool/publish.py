@@ -1,10 +1,11 @@
-"""Write a directory beside its place, and move it there whole.
+"""Write a directory, or a file, beside its place, and move it there whole.
 
 While `out` is written its content is in `.NAME.linkpool-partial` beside it, which the writer holds
 locked: whoever dies lets go of the lock, and the next writer beside it removes what is left.
 """
 
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -16,13 +17,15 @@ from pathlib import Path
 
 from linkpool import manifest
 from linkpool.columns import TABLES
-from linkpool.identity import run_key
 from linkpool.locks import DirectoryLock, locked
 from linkpool.manifest import Manifest
 
 PARTIAL = ".linkpool-partial"
 OLD = ".linkpool-old"
 SCRATCH = "linkpool-scratch-"
+_WRITING: set[Path] = set()
+"""The partial directories of this process."""
+
 NEWBORN_S = 60.0
 """A temporary directory this young may be one that its owner has yet to lock."""
 
@@ -65,6 +68,9 @@ class Kind:
 
     def require_replaceable(self, out: Path) -> None:
         """Raise `NotAResultError` unless `out` is absent, empty or of this kind."""
+        if not is_text(out):
+            raise NotAResultError(f"{out}: its name is not a text (UTF-8); choose another name")
+        _require_no_dangling_link(out)
         if not out.exists() or self.is_one(out):
             return
         if not out.is_dir():
@@ -99,15 +105,8 @@ def require_replaceable(out: Path) -> None:
     RESULT.require_replaceable(out)
 
 
-def run_key_of(result: Path) -> str:
-    """Return the key of the run whose result this is."""
-    return run_key((result / "scenario.toml").read_text(encoding="utf-8"))
-
-
 @contextmanager
-def publish(
-    out: Path, key: Callable[[Path], str] = run_key_of, kind: Kind = RESULT
-) -> Iterator[Path]:
+def publish(out: Path, key: Callable[[Path], str], kind: Kind = RESULT) -> Iterator[Path]:
     """Yield an empty directory beside `out`, and rename it to `out` if the block succeeds.
 
     The manifest is written then, and all is synced to the disk before the rename. What was in
@@ -117,7 +116,7 @@ def publish(
     Args:
         out: the directory to publish.
         key: called with the finished directory; returns the key of its content, for the
-            manifest. Default: the key of the run of its `scenario.toml`.
+            manifest.
         kind: the kind of directory; only a directory of this kind is replaced.
 
     Raises:
@@ -125,8 +124,8 @@ def publish(
         BusyError: somebody else is writing `out`.
 
     """
-    out = out.resolve()
     kind.require_replaceable(out)
+    out = out.resolve()
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = _beside(out, PARTIAL)
     lock = _claim(out, partial)
@@ -137,10 +136,85 @@ def publish(
             _replace(out, partial, kind)
         _sync(out.parent)
     except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove(partial)
         raise
     finally:
+        _WRITING.discard(partial)
         lock.release()
+
+
+@contextmanager
+def publish_file(out: Path) -> Iterator[Path]:
+    """Yield a path; the file that is written there is moved to `out` if the block succeeds.
+
+    What was in `out` stays as it is until then, whatever ends the process. A device or a pipe is
+    written to itself.
+
+    Raises:
+        NotAResultError: `out` is a link that leads nowhere.
+        BusyError: somebody else is writing `out`.
+
+    """
+    _require_no_dangling_link(out)
+    if out.exists() and not out.is_file():
+        yield out
+        return
+    out = out.resolve()
+    if out.parent in _WRITING:  # that directory is moved to its place whole
+        yield out
+        return
+    partial = _beside(out, PARTIAL)
+    lock = _claim(out, partial)
+    try:
+        file = partial / out.name
+        yield file
+        _sync(file)
+        file.replace(out)
+    finally:
+        _remove(partial)
+        _WRITING.discard(partial)
+        lock.release()
+
+
+def is_text(path: Path) -> bool:
+    """Tell whether a path is one that polars can read."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def abandon() -> None:
+    """Remove what this process is writing: it is about to end, whatever its threads are doing."""
+    for partial in list(_WRITING):
+        _remove(partial)
+
+
+def _remove(partial: Path) -> None:
+    """Remove a partial directory that a thread may still be writing to.
+
+    Under its new name, that thread makes no further files in it.
+    """
+    gone = partial.with_name(f".{secrets.token_hex(8)}{PARTIAL}")
+    try:
+        partial.rename(gone)
+    except FileNotFoundError:
+        return
+    except OSError:
+        gone = partial
+    _WRITING.add(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+    _WRITING.discard(gone)
+
+
+def _require_no_dangling_link(out: Path) -> None:
+    """Raise `NotAResultError` if `out` is a link that leads nowhere: who made it says where to."""
+    if out.is_symlink() and not out.exists():
+        raise NotAResultError(
+            f"{out} is a link to {out.readlink()}, which does not exist; remove it, or name "
+            "another place"
+        )
 
 
 def seal(directory: Path, key: str) -> None:
@@ -184,11 +258,15 @@ def _claim(out: Path, partial: Path) -> DirectoryLock:
             _sweep(out.parent)
         try:
             partial.mkdir()
+            _WRITING.add(partial)
         except FileExistsError:
             remedy = "" if parent.works else f", or remove {partial} if nobody is"
             raise BusyError(
                 f"another linkpool is writing {out}; wait for it or name another directory{remedy}"
             ) from None
+        except OSError as error:
+            error.filename = str(out)  # what the user has named
+            raise
         return DirectoryLock(partial)
 
 
@@ -216,7 +294,7 @@ def _sweep(parent: Path) -> None:
         path = parent / name
         if name.endswith(PARTIAL):
             _remove_if_abandoned(path)
-        elif name.endswith(OLD) and path.is_dir():
+        elif name.endswith(OLD) and path.is_dir() and not path.is_symlink():
             # Whoever replaces a directory holds the lock of its parent: this one is dead.
             out = parent / name[1 : -len(OLD)]
             if out.exists():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from linkpool import api
+from linkpool import _core, api
 from linkpool.columns import TABLES
 from linkpool.identity import run_key
 from linkpool.manifest import NAME as MANIFEST
@@ -51,10 +51,8 @@ def replay(
         ScenarioError: the keys are wrong.
 
     """
-    file = result.dir / "scenario.toml"
-    note = difference(result, api.load(file, overrides=[]).toml)
-    keys = {f"record.{key}": value for key, value in record.items()}
-    scenario = api.load(file, overrides=api.overrides(keys))
+    note = difference(result, result.load())
+    scenario = result.load({f"record.{key}": value for key, value in record.items()})
     changed = {key.partition(".")[0] for key in record}
 
     def compare(directory: Path) -> None:
@@ -64,18 +62,18 @@ def replay(
     return again, note
 
 
-def difference(result: Result, toml: str) -> str:
+def difference(result: Result, scenario: _core.Scenario) -> str:
     """Say what is not as it was when a result was written; empty: nothing.
 
     Args:
         result: the result.
-        toml: its scenario as this simulator reads it.
+        scenario: its scenario as this simulator reads it.
 
     Raises:
         ReplayError: the scenario is another one.
 
     """
-    if toml != result.scenario:
+    if scenario.toml != result.scenario:
         raise ReplayError(
             f"{result.dir}/scenario.toml now means another scenario than the one that ran: "
             "a file that it names has changed, or this version of linkpool reads it otherwise; "
@@ -83,7 +81,7 @@ def difference(result: Result, toml: str) -> str:
         )
     if not (result.dir / MANIFEST).exists():
         return "the result has no manifest, so it is not known which simulator made it"
-    if Manifest.read(result.dir).key == run_key(toml):
+    if Manifest.read(result.dir).key == run_key(scenario):
         return ""
     return "another build of linkpool made the result"
 
@@ -179,9 +177,15 @@ ROWS = 1 << 20
 
 
 def _equal(first: pl.LazyFrame, again: pl.LazyFrame) -> bool:
-    """Tell whether two tables have the same columns with the same values, nulls included."""
-    if first.collect_schema() != again.collect_schema():
+    """Tell whether the columns that both tables have are the same, nulls included.
+
+    Another version of linkpool may have written further columns (`docs/stability.md`).
+    """
+    schemas = first.collect_schema(), again.collect_schema()
+    both = [name for name in schemas[0] if name in schemas[1]]
+    if any(schemas[0][name] != schemas[1][name] for name in both):
         return False
+    first, again = first.select(both), again.select(both)
     lengths = [frame.select(pl.len()).collect().item() for frame in (first, again)]
     return lengths[0] == lengths[1] and all(
         first.slice(start, ROWS).collect().equals(again.slice(start, ROWS).collect())

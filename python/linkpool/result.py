@@ -4,7 +4,7 @@ import json
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,6 +16,7 @@ from linkpool.columns import TABLES
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.offered import TierLoad
+from linkpool.publish import is_text
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import show_number, show_rate, show_seconds
@@ -62,6 +63,8 @@ class Result:
 
     Attributes:
         dir: the result directory.
+        run_code: may what makes the run again run code in Python that its scenario brings
+            (`controls`)? False: it is refused, as the result may be of somebody else.
 
     >>> import linkpool
     >>> result = linkpool.run("docs/workloads/incast.toml")
@@ -78,8 +81,9 @@ class Result:
 
     """
 
-    def __init__(self, dir: str | Path) -> None:  # noqa: A002
+    def __init__(self, dir: str | Path, *, run_code: bool = False) -> None:  # noqa: A002
         self.dir = Path(dir)
+        self.run_code = run_code
         self._checked: set[str] = set()
 
     def __repr__(self) -> str:
@@ -91,9 +95,9 @@ class Result:
     def __hash__(self) -> int:
         return hash(self.dir)
 
-    def __reduce__(self) -> tuple[type["Result"], tuple[Path]]:
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
         """Pickle the path: another process may have another working directory."""
-        return Result, (self.dir.resolve(),)
+        return partial(Result, run_code=self.run_code), (self.dir.resolve(),)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -214,6 +218,18 @@ class Result:
     def scenario(self) -> str:
         """The scenario as run, in TOML, with every default written out."""
         return self._text("scenario.toml")
+
+    def load(self, settings: "Mapping[str, Value] | None" = None) -> _core.Scenario:
+        """Read the scenario again, with other values of some keys.
+
+        Raises:
+            ScenarioError: it cannot be read again, or brings code that is not to be run.
+
+        """
+        from linkpool import api  # it knows this module
+
+        file = self.dir / "scenario.toml"
+        return api.load(file, overrides=api.overrides(settings), run_code=self.run_code)
 
     @cached_property
     def seed(self) -> int:
@@ -419,6 +435,8 @@ class Result:
             self._fail(name, f"cannot be read ({_line(error)})")
 
     def _require_directory(self) -> None:
+        if not is_text(self.dir):
+            raise ResultError(f"{self.dir}: its name is not a text (UTF-8); give it another name")
         if not self.dir.is_dir():
             raise ResultError(
                 f"there is no directory {self.dir}; a result of linkpool.run without `out` is "

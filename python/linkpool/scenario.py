@@ -83,8 +83,12 @@ class Scenario:
         """Return the scenario with other values of some keys, such as `{"queue.mark": 20}`."""
         return replace(self, settings={**self.settings, **settings})
 
-    def check(self, *, seed: int | None = None) -> str:
+    def check(self, *, seed: int | None = None, run_code: bool = False) -> str:
         """Return the scenario as it would run, in TOML with every default written out.
+
+        Args:
+            seed: replaces the scenario's seed.
+            run_code: run the code in Python that it brings (`controls`), as of `linkpool.check`.
 
         Raises:
             ScenarioError: the scenario cannot run; `errors` has the place of each mistake, and
@@ -97,7 +101,7 @@ class Scenario:
         queue.limits
 
         """
-        return self._loaded(seed).toml
+        return self._loaded(seed, run_code).toml
 
     def run(
         self,
@@ -110,7 +114,9 @@ class Scenario:
     ) -> Result:
         """Simulate the scenario; arguments and errors are those of `linkpool.run`."""
         require_threads(threads)
-        return simulate_loaded(self._loaded(seed), out, progress, threads, ignore_estimate)
+        return simulate_loaded(
+            self._loaded(seed, run_code=True), out, progress, threads, ignore_estimate
+        )
 
     def study(self, **fields: Any) -> "Study":
         """Return a study with this scenario as its base; `fields` are those of `Study`.
@@ -131,8 +137,8 @@ class Scenario:
         ]
         return Study(base=base, arms=arms, **fields)
 
-    def _loaded(self, seed: int | None) -> _core.Scenario:
+    def _loaded(self, seed: int | None, run_code: bool) -> _core.Scenario:
         require_seed(seed)
         name = "scenario.toml" if self.file is None else str(self.file)
         settings = [(key, inline(value)) for key, value in self.settings.items()]
-        return _core.load(self.text, name, seed, settings)
+        return _core.load(self.text, name, seed, settings, run_code)

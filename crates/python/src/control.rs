@@ -24,6 +24,18 @@ impl Compile for Numba {
     }
 }
 
+/// Runs no code that the scenario brings: reading a scenario must not, unless its user asks for it.
+pub(crate) struct Unasked;
+
+impl Compile for Unasked {
+    fn compile(&self, file: &str, _: &str) -> Result<Vec<&'static Definition>, String> {
+        Err(format!(
+            "{file} is code in Python, which runs when the scenario is read; if you know what it does, add --run-code \
+             (in Python, run_code=True)"
+        ))
+    }
+}
+
 /// A definition, as Python describes it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]

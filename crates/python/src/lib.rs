@@ -54,13 +54,21 @@ fn tables() -> Vec<TableInfo> {
 }
 
 #[pyfunction]
-fn load(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Vec<Override>) -> PyResult<Scenario> {
-    Scenario::load(py, text, path, seed, overrides)
+#[pyo3(signature = (text, path, seed, overrides, run_code = false))]
+fn load(
+    py: Python<'_>,
+    text: &str,
+    path: &str,
+    seed: Option<u64>,
+    overrides: Vec<Override>,
+    run_code: bool,
+) -> PyResult<Scenario> {
+    Scenario::load(py, text, path, seed, overrides, run_code)
 }
 
 #[pyfunction]
 fn check(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Vec<Override>) -> PyResult<String> {
-    load(py, text, path, seed, overrides)?.toml(py)
+    load(py, text, path, seed, overrides, false)?.toml(py)
 }
 
 #[pyfunction]
@@ -75,7 +83,7 @@ fn seconds(text: &str) -> PyResult<f64> {
 
 #[pyfunction]
 fn measure<'py>(py: Python<'py>, text: &str, path: &str, threads: u8) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
-    load(py, text, path, None, Vec::new())?.measure(py, threads)
+    load(py, text, path, None, Vec::new(), false)?.measure(py, threads)
 }
 
 #[pyfunction]
@@ -86,5 +94,5 @@ fn plan<'py>(
     seed: Option<u64>,
     overrides: Vec<Override>,
 ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
-    load(py, text, path, seed, overrides)?.plan(py)
+    load(py, text, path, seed, overrides, false)?.plan(py)
 }

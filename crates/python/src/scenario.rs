@@ -1,8 +1,9 @@
 //! A scenario that was read and checked once, and all that can be done with it.
 
-use crate::control::Numba;
+use crate::control::{Numba, Unasked};
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
+use linkpool_scenario::{Compile, NamedFile};
 use linkpool_sim::{Estimate, FlowId, PerfettoError, Plan, Progress, Traced, run_to_directory};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -33,10 +34,13 @@ impl Scenario {
         path: &str,
         seed: Option<u64>,
         overrides: Vec<Override>,
+        run_code: bool,
     ) -> PyResult<Scenario> {
         let (own_text, own_path, own_overrides) = (text.to_string(), path.to_string(), overrides.clone());
-        let worker =
-            Worker::start(move || linkpool_scenario::load_with(&own_text, &own_path, seed, &own_overrides, &Numba))?;
+        let worker = Worker::start(move || {
+            let compile: &dyn Compile = if run_code { &Numba } else { &Unasked };
+            linkpool_scenario::load_with(&own_text, &own_path, seed, &own_overrides, compile)
+        })?;
         match worker.wait(py, |_| Ok(()))? {
             Ok(Ok(scenario)) => Ok(Scenario { scenario: Arc::new(scenario) }),
             Ok(Err(complaints)) => Err(scenario_error(py, complaints)),
@@ -65,6 +69,16 @@ impl Scenario {
     #[getter]
     pub(crate) fn toml(&self, py: Python<'_>) -> PyResult<String> {
         self.compute(py, linkpool_scenario::Scenario::to_toml)
+    }
+
+    /// What determines the run, as a text.
+    fn identity(&self, py: Python<'_>) -> PyResult<String> {
+        self.compute(py, linkpool_scenario::Scenario::identity)
+    }
+
+    /// The files that `toml` names: of each the key, what stands there, and the paths that are read.
+    fn files(&self) -> Vec<(String, String, Vec<String>)> {
+        self.scenario.files().into_iter().map(|NamedFile { key, name, parts }| (key, name, parts)).collect()
     }
 
     #[getter]

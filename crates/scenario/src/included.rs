@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 /// No included file is larger: 1 GiB.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -26,6 +28,21 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not a text file (UTF-8)".to_string())?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
+}
+
+/// What a SHA-256 has come to, in hex.
+pub(crate) fn hex(sha256: Sha256) -> String {
+    sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Why a file is not the one that is asked for.
+pub(crate) fn check_digest(file: &str, expected: Option<&str>, digest: &str) -> Result<(), String> {
+    match expected {
+        Some(expected) if expected != digest => {
+            Err(format!("{file}: has the SHA-256 {digest}; it is another trace than {expected}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read_at_most(file: impl Read, most: u64) -> Result<Vec<u8>, String> {

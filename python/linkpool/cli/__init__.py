@@ -33,7 +33,7 @@ from linkpool.cli import (
 from linkpool.cli.console import fail
 from linkpool.limits import TooLargeError
 from linkpool.publish import NotAResultError
-from linkpool.result import ResultError
+from linkpool.result import NotRecordedError, ResultError
 from linkpool.study.model import StudyError
 from linkpool.study.pool import RunError
 
@@ -53,6 +53,12 @@ PROGRAM = "linkpool"
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Of a wrong command line. Typer exports only this class, which is derived from it."""
+
+_INPUT = (
+    *(NotAResultError, NotRecordedError, ResultError, StudyError, TooLargeError),
+    _core.ScenarioError,
+)
+"""Errors that say what is wrong with the input, and what would be right."""
 
 GOES_ON = "interrupted; the same command goes on where this one stopped"
 
@@ -116,7 +122,7 @@ def main() -> None:
         raise SystemExit(app(prog_name=PROGRAM, standalone_mode=False))
     except _UsageError as error:
         _usage(error)
-    except (NotAResultError, ResultError, StudyError, TooLargeError, _core.ScenarioError) as error:
+    except _INPUT as error:
         fail(str(error))
     except (RunError, _core.SimulationError, _core.InternalError) as error:
         fail(str(error), code=1)

@@ -10,7 +10,7 @@ from rich.table import Table
 from linkpool.bench.beside import BesideError, Pair, mean_ratio, pairs
 from linkpool.bench.measure import measure
 from linkpool.bench.tasks import all_tasks, series, tasks
-from linkpool.cli.console import fail, stderr, stdout
+from linkpool.cli.console import fail, say, stderr, stdout
 from linkpool.limits import MOST_THREADS
 
 
@@ -53,7 +53,7 @@ def bench(
     known = all_tasks()
     if listing:
         for task in known.values():
-            print(f"{task.name:22} {task.about}")
+            say(f"{task.name:22} {task.about}")
         return
     for name in names or []:
         if name not in known:
@@ -71,7 +71,7 @@ def bench(
             attempts = [measure(name, cores) for _ in range(runs)]
             rows.append(max(attempts, key=lambda row: float(row["hops_per_second"])))
     if as_json:
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
     else:
         stdout().print(_table(rows))
 
@@ -121,7 +121,7 @@ def _run_beside(names: list[str], command: str, count: int, as_json: bool) -> No
             for name, all_pairs in found.items()
             for pair in all_pairs
         ]
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
     elif found:
         stdout().print(_beside_table(found))
     if failed is not None:

@@ -8,7 +8,7 @@ import typer
 from linkpool.book import entry, menu
 from linkpool.book.condense import TooMuchDataError
 from linkpool.book.entry import BookError
-from linkpool.cli.console import fail, stderr
+from linkpool.cli.console import fail, say, stderr
 from linkpool.experiments import published
 
 SITE = "mkdocs.yml"
@@ -54,4 +54,4 @@ def book(
             menu.update(site, written)
     except BookError as error:
         fail(str(error))
-    print(f"{len(put)} experiments put in, {len(written)} in all: {folder / pages.INDEX}")
+    say(f"{len(put)} experiments put in, {len(written)} in all: {folder / pages.INDEX}")

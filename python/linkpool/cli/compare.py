@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from linkpool.cli.console import fail
+from linkpool.cli.console import fail, say
 from linkpool.cli.show import period, require_result
 from linkpool.figures.source import short_names
 from linkpool.study.comparison import COMPARED, Comparison
@@ -42,8 +42,8 @@ def compare(
     results = [require_result(directory) for directory in directories]
     if form == "table":
         for name, result in zip(names, results, strict=True):
-            print(f"measured period of {name}: {period(result.summary)}")
-        print()
+            say(f"measured period of {name}: {period(result.summary)}")
+        say()
     chosen = COMPARED if measures is None else measures_of(measures)
     pairs = list(zip(names, results, strict=True))
     comparison = Comparison.of_results(pairs, chosen)
@@ -70,14 +70,14 @@ def measures_of(text: str) -> list[str]:
 def print_notes(*notes: str) -> None:
     """Print what a reader of a table must know, below it."""
     for note in notes:
-        print(textwrap.fill(f"{note}.", WIDTH, subsequent_indent="  "))
+        say(textwrap.fill(f"{note}.", WIDTH, subsequent_indent="  "))
 
 
 def write(comparison: Comparison, form: Format) -> None:
     """Print a comparison."""
     if form == "csv":
-        print(comparison.table.write_csv(), end="")
+        say(comparison.table.write_csv(), end="")
     elif form == "json":
-        print(comparison.table.write_json())
+        say(comparison.table.write_json())
     else:
-        print(comparison.latex() if form == "latex" else comparison.text())
+        say(comparison.latex() if form == "latex" else comparison.text())

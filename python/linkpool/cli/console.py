@@ -1,38 +1,82 @@
-"""Where the commands print: results to standard output, all else to standard error."""
+"""Where the commands print: results to standard output, all else to standard error.
+
+All text of the commands passes here, and names in it are those of files that others may have
+written. What a terminal would take for a command is shown as an escape: see `plain`.
+"""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, NoReturn, TypeAlias
 
-from rich.console import Console
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from linkpool import _core, api
+from linkpool.plain import plain
 
 WIDTH_WITHOUT_TERMINAL = 120
+
+RunCode: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--run-code",
+        help="Run the algorithms in Python that the scenario brings (controls): they are code.",
+    ),
+]
+"""The option of every command that reads a scenario and is not for running it."""
+
+
+class _Console(Console):
+    """A console whose text is plain; what it sends to move the cursor is its own."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(plain(segment.text), segment.style)
 
 
 def stdout() -> Console:
     """Return the console for results; tables keep their columns when piped."""
     width = None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL
-    return Console(width=width, highlight=False, markup=False)
+    return _Console(width=width, highlight=False, markup=False)
 
 
 def stderr() -> Console:
     """Return the console for progress bars and remarks."""
-    return Console(stderr=True, highlight=False, markup=False)
+    return _Console(stderr=True, highlight=False, markup=False)
+
+
+def say(what: object = "", end: str = "\n") -> None:
+    """Print a line of a result to standard output."""
+    print(plain(str(what)), end=end)
+
+
+def warn(message: str) -> None:
+    """Print a remark to standard error."""
+    print(plain(message), file=sys.stderr)
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print a message to standard error and leave; code 2 is a usage error."""
-    print(message, file=sys.stderr)
+    warn(message)
     raise SystemExit(code)
 
 
-def load(file: Path, seed: int | None, overrides: list[tuple[str, str]]) -> _core.Scenario:
+def load(
+    file: Path, seed: int | None, overrides: list[tuple[str, str]], run_code: bool
+) -> _core.Scenario:
     """Read and check a scenario, or print its errors and exit."""
     try:
-        return api.load(file, seed=seed, overrides=overrides)
+        return api.load(file, seed=seed, overrides=overrides, run_code=run_code)
     except _core.ScenarioError as error:
+        if any(key == "base" for _, _, key, _ in error.errors):
+            fail(f"{file} is a study, not a scenario; run it: linkpool study run {file}")
         fail(str(error))
     except (OSError, UnicodeDecodeError) as error:
         fail(cannot_read(file, error))

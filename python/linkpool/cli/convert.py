@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from linkpool import _core
-from linkpool.cli.console import fail
+from linkpool.cli.console import fail, say
+from linkpool.publish import publish_file
 
 
 def convert(
@@ -23,7 +24,8 @@ def convert(
     Of a scenario, the first workload of kind `program`, `collective` or `training` is written.
     """
     try:
-        _core.convert(str(source), str(target))
+        with publish_file(target) as file:
+            _core.convert(str(source), str(file))
     except ValueError as error:
-        fail(str(error))
-    print(target)
+        fail(str(error).replace(str(file), str(target)))
+    say(target)

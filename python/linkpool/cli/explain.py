@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool import _core
-from linkpool.cli.console import fail
+from linkpool.cli.console import RunCode, fail, say
 from linkpool.cli.show import require_result
 from linkpool.explain.replay import ExplainError
 from linkpool.result import Result
@@ -25,6 +25,7 @@ def explain(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf.")
     ] = None,
+    run_code: RunCode = False,
 ) -> None:
     """Make the run again with a trace of one flow, and tell where its time went.
 
@@ -40,14 +41,14 @@ def explain(
     try:
         if plot is not None:
             require_format(plot)
-        result = require_result(directory)
+        result = require_result(directory, run_code)
         explanation = result.explain(_slowest(result) if flow is None else flow)
     except (ExplainError, FigureError, _core.ScenarioError) as error:
         fail(str(error))
-    print(explanation)
+    say(explanation)
     if plot is not None:
         explanation.plot(plot)
-        print(f"\n{plot}")
+        say(f"\n{plot}")
 
 
 def _slowest(result: Result) -> int:
@@ -57,5 +58,5 @@ def _slowest(result: Result) -> int:
         fail(f"no flow with a size was measured in {result.dir}; name one by --flow N")
     flow, slowdown, at_least = found.row(0)
     unfinished = ", and had not finished when the run ended" if at_least else ""
-    print(f"the slowest flow is {flow}: slowdown {show_number(slowdown)}{unfinished}\n")
+    say(f"the slowest flow is {flow}: slowdown {show_number(slowdown)}{unfinished}\n")
     return int(flow)

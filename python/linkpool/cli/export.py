@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from linkpool.cli.console import fail
+from linkpool.cli.console import fail, say
 from linkpool.cli.show import require_result
 from linkpool.export import ExportError
 from linkpool.export import export as write
@@ -23,4 +23,4 @@ def export(
         write(require_result(directory), format, out)
     except ExportError as error:
         fail(str(error))
-    print(out)
+    say(out)

@@ -7,7 +7,8 @@ import typer
 from rich import box
 from rich.table import Table
 
-from linkpool.cli.console import fail, load, stdout
+from linkpool import _core
+from linkpool.cli.console import RunCode, fail, load, stdout
 from linkpool.cli.run import override
 from linkpool.limits import MOST_SEED
 from linkpool.optimum.problem import Measured, NoLongFlowsError, Problem, spread
@@ -32,6 +33,7 @@ def optimum(
             help="Replace a key, as in topology.fat-tree.k=4 (repeatable).",
         ),
     ] = None,
+    run_code: RunCode = False,
 ) -> None:
     """Compute the optimal rates of a scenario's unlimited flows, all at once, over any paths.
 
@@ -47,12 +49,12 @@ def optimum(
         if is_result(what):
             if seed is not None or settings:
                 fail("--seed and --set are for scenarios; the result of a run has its own")
-            _measured(table, Measured.of(Result(what)))
+            _measured(table, Measured.of(Result(what, run_code=run_code)))
         else:
             overrides = [override(setting) for setting in settings or []]
-            scenario = load(what, seed, overrides)
+            scenario = load(what, seed, overrides, run_code)
             _problem(table, Problem.of(scenario.plan(), str(what)), "any paths")
-    except NoLongFlowsError as error:
+    except (NoLongFlowsError, _core.ScenarioError) as error:
         fail(str(error))
     stdout().print(table)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool import _core
-from linkpool.cli.console import fail, stderr
+from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.show import require_result
 from linkpool.perfetto import perfetto as write
 from linkpool.replay import ReplayError
@@ -30,17 +30,18 @@ def perfetto(
     every: Annotated[
         str, typer.Option("--every", metavar="TIME", help="Sampling interval of queues.")
     ] = "10us",
+    run_code: RunCode = False,
 ) -> None:
     """Make the run of a result again, and write what happens to flows as a Perfetto trace.
 
     A flow is a process, a subflow a track; open the file in ui.perfetto.dev. The run is made again
     on one core, up to the end of the flows.
     """
-    result = require_result(directory)
+    result = require_result(directory, run_code)
     try:
         note = write(result, out, flows=flows or None, queues=queues or (), every=every)
     except (ReplayError, _core.ScenarioError) as error:
         fail(str(error))
     if note:
         stderr().print(f"{note}; the flows begin and end as recorded")
-    print(out)
+    say(out)

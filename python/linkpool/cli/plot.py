@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from linkpool import _core
-from linkpool.cli.console import fail
+from linkpool.cli.console import fail, say
 from linkpool.result import NotRecordedError
 
 
@@ -88,7 +88,7 @@ def plot(
         )
         for file in out or [Path(f"{kind}.svg")]:
             table = draw(KINDS[kind], request, file, width or COLUMN)
-            print(f"{file}, data: {table}")
+            say(f"{file}, data: {table}")
     except (FigureError, NotRecordedError) as error:
         fail(str(error))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool import _core, api
-from linkpool.cli.console import fail, stderr
+from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.progress import watching
 from linkpool.cli.show import require_result
 from linkpool.limits import MOST_THREADS
@@ -31,6 +31,7 @@ def replay(
         int | None,
         typer.Option("--threads", min=1, max=MOST_THREADS, help="As of linkpool run."),
     ] = None,
+    run_code: RunCode = False,
 ) -> None:
     """Make the run of a result again, and record more: time series, or a packet capture.
 
@@ -40,7 +41,7 @@ def replay(
     require_replaceable(out)
     if out.resolve() == directory.resolve():
         fail(f"{out} is the result that is to be replayed; name another directory")
-    result = require_result(directory)
+    result = require_result(directory, run_code)
     try:
         with watching(directory.name, float(result.run["simulated_s"])) as watch:
             _, note = repeat(
@@ -54,7 +55,7 @@ def replay(
         fail(str(error))
     if note:
         stderr().print(f"{note}; the tables that both results have are equal")
-    print(out)
+    say(out)
 
 
 def _key(written: str) -> tuple[str, api.Value]:

@@ -1,24 +1,12 @@
 """`linkpool report`: a page about results."""
 
-from __future__ import annotations
-
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from linkpool.cli.console import fail
+from linkpool.cli.console import RunCode, fail, say
 from linkpool.units import show_bytes
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-if TYPE_CHECKING:
-    from linkpool.figures.source import Arm
 
 
 def report(
@@ -41,13 +29,7 @@ def report(
             "Default: 4, of runs that took at most 10 s.",
         ),
     ] = None,
-    run_code: Annotated[
-        bool,
-        typer.Option(
-            "--run-code",
-            help="Run the algorithms in Python that a result has (controls), which the page needs.",
-        ),
-    ] = False,
+    run_code: RunCode = False,
 ) -> None:
     """Write one self-contained page about results, which opens in a browser without a network."""
     if out.suffix not in (".html", ".htm"):
@@ -60,18 +42,6 @@ def report(
     study = None
     if len(sources) == 1 and is_study(sources[0]):
         study = StudyResult(sources[0]).study
-    arms = arms_of(sources)
-    if not run_code:
-        _require_no_code(arms)
+    arms = arms_of(sources, run_code)
     size = write_report(arms, out, flows or [], trace, study)
-    print(f"{out}, {show_bytes(size)}")
-
-
-def _require_no_code(arms: Sequence[Arm]) -> None:
-    """Leave if a result has code in Python: who only shows a result may not want to run it."""
-    for result in (result for arm in arms for result in arm.results):
-        if "controls" in tomllib.loads(result.scenario):
-            fail(
-                f"{result.dir}/scenario.toml has algorithms in Python (controls), which run when "
-                "the page is made; if you know what they do, add --run-code"
-            )
+    say(f"{out}, {show_bytes(size)}")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from linkpool.book.entry import FOLDER, BookError, read
 from linkpool.cli.cluster import On, connected
-from linkpool.cli.console import fail, stderr, stdout
+from linkpool.cli.console import fail, say, stderr, stdout
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.experiments import registry
@@ -208,7 +208,7 @@ def _from_data(wanted: list[Experiment], book: Path, out: Path) -> None:
                 f"{entry.record.extent}; data {entry.form}"
             )
             for name in FILES:
-                print(out / experiment.id / name)
+                say(out / experiment.id / name)
     except BookError as error:
         fail(str(error))
 
@@ -234,7 +234,7 @@ def _reproduce(
         console.print(f"shortened: {report.shortened}")
     console.print("each claim's criterion is in claims.json and docs/experiments\n")
     for path in report.files:
-        print(path)
+        say(path)
 
 
 def _claims(experiment: Experiment, claims: list[Claim]) -> Table:

@@ -1,18 +1,25 @@
 """`linkpool run`: simulate one scenario."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkpool import api
-from linkpool.cli.console import fail, load, stderr, stdout
+from linkpool.cli.console import fail, load, say, stderr, stdout, warn
 from linkpool.cli.progress import watching
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
-from linkpool.publish import require_replaceable
+from linkpool.publish import is_result, require_replaceable
+from linkpool.result import Result, ResultError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def run(
@@ -48,7 +55,9 @@ def run(
     """Simulate a scenario and write its tables; they are the same on any number of threads."""
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
-    scenario = load(file, seed, overrides)
+    scenario = load(file, seed, overrides, run_code=True)
+    if is_result(out):
+        warn(f"{out} will be replaced when the run is done: it holds {_described(out)}")
     for line in remarks([TierLoad(*tier) for tier in scenario.offered_loads()]):
         stderr().print(line, soft_wrap=True)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
@@ -57,7 +66,18 @@ def run(
     with watching(name, scenario.duration_s) as watch:
         result = api.simulate_loaded(scenario, out, watch, count, ignore_estimate)
     print_result(result, stdout())
-    print(f"\n{out}")
+    say(f"\n{out}")
+
+
+def _described(out: Path) -> str:
+    """Say of which run a result is."""
+    result = Result(out)
+    try:
+        text = result.scenario.partition("\n[")[0]
+        name = tomllib.loads(text)["name"]
+        return f"the result of {name!r}, seed {result.seed}"
+    except (ResultError, ValueError, KeyError, RecursionError):
+        return "a result that cannot be read"
 
 
 def override(setting: str) -> tuple[str, str]:

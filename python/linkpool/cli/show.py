@@ -72,9 +72,9 @@ def show(
     print_result(require_result(directory), stdout())
 
 
-def require_result(directory: Path) -> Result:
+def require_result(directory: Path, run_code: bool = False) -> Result:
     """Return a result that is whole, of this version of linkpool, and summarised, or leave."""
-    result = Result(directory)
+    result = Result(directory, run_code=run_code)
     try:
         result.check()
         result.summary  # noqa: B018 - computed here, where a damaged table is a message

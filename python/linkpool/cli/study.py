@@ -10,7 +10,7 @@ import typer
 from linkpool import _core
 from linkpool.cli.cluster import On, connected
 from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
-from linkpool.cli.console import cannot_read, fail, stderr
+from linkpool.cli.console import RunCode, cannot_read, fail, say, stderr, warn
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.result import NotRecordedError
@@ -21,7 +21,7 @@ from linkpool.study.edited import changes
 from linkpool.study.expect import expected_seconds
 from linkpool.study.measures import MEASURES
 from linkpool.study.model import Study, StudyError, name_of
-from linkpool.study.perform import Plan, run_study
+from linkpool.study.perform import DrawingError, Plan, run_study
 from linkpool.study.points import documents
 from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
@@ -55,28 +55,37 @@ def run(
         plan = _plan(study, out, None if remote is None else remote.make)
         jobs = jobs or (cpus() if remote is None else min(remote.threads, len(plan.entries)))
         for line in _before(plan, jobs):
-            print(line)
+            say(line)
         if remote is not None:
-            print(f"on {remote.threads} threads of the workers of {on}")
+            say(f"on {remote.threads} threads of the workers of {on}")
+        failed = None
         with bar_of_runs() as bar:
-            result = run_study(plan, jobs, watch_runs(bar, study.name))
+            try:
+                result = run_study(plan, jobs, watch_runs(bar, study.name))
+            except DrawingError as error:
+                result, failed = error.result, error
     _print(result, "table", None)
-    print(f"\n{plan.place}")
-    for kind in study.figures:
-        print(plan.place / f"{FIGURE.format(kind)}.svg")
-    if study.report:
-        print(plan.place / REPORT)
+    say(f"\n{plan.place}")
+    files = [f"{FIGURE.format(kind)}.svg" for kind in study.figures]
+    for name in [*files, REPORT] if study.report else files:
+        if (plan.place / name).exists():
+            say(plan.place / name)
+    if failed is not None:
+        for bug in failed.bugs.values():
+            warn(str(failed))
+            raise bug
+        raise failed
 
 
-def status(file: File, out: Out = RESULTS) -> None:
+def status(file: File, out: Out = RESULTS, run_code: RunCode = False) -> None:
     """Say which runs of a study are made, and which are not."""
-    plan = _plan(_load(file), out)
+    plan = _plan(_load(file), out, run_code=run_code)
     missing = {entry.key for entry in plan.missing}
     for line in _before(plan, cpus()):
-        print(line)
+        say(line)
     for entry in plan.entries:
         if entry.key in missing:
-            print(f"to make: {entry.point.name}, seed {entry.point.seed}")
+            say(f"to make: {entry.point.name}, seed {entry.point.seed}")
 
 
 def show(
@@ -134,7 +143,7 @@ def _print(result: StudyResult, form: Format, names: str | None) -> None:
             fail(f"--measures: {error}")
         table = over_seeds(data, study.keys, study.reference)
     if form == "table" and study.title:
-        print(f"\n{study.title}")
+        say(f"\n{study.title}")
     comparison = Comparison(table, tuple(study.keys), study.reference)
     write(comparison, form)
     if form == "table":
@@ -152,7 +161,7 @@ def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
     if table.is_empty():
         fail("--pooled is of percentiles, as in --measures slowdown.p99,fct.p50")
     if form == "table" and study.title:
-        print(f"\n{study.title}")
+        say(f"\n{study.title}")
     comparison = Comparison.of_pooled(table, tuple(study.keys), study.reference)
     write(comparison, form)
     if form == "table":
@@ -209,8 +218,8 @@ def _long(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _plan(study: Study, out: Path, make: Make | None = None) -> Plan:
-    return Plan.of(study, out, partial(stderr().print, soft_wrap=True), make)
+def _plan(study: Study, out: Path, make: Make | None = None, run_code: bool = True) -> Plan:
+    return Plan.of(study, out, partial(stderr().print, soft_wrap=True), make, run_code)
 
 
 def _load(file: Path) -> Study:

@@ -6,14 +6,14 @@ import typer
 from rich.table import Table
 
 import linkpool
-from linkpool.cli.console import fail, stdout
+from linkpool.cli.console import fail, say, stdout
 from linkpool.columns import TABLES
 from linkpool.experiments import registry
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"linkpool {linkpool.__version__}")
+        say(f"linkpool {linkpool.__version__}")
         raise typer.Exit
 
 
@@ -28,7 +28,7 @@ def common(
 
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
-    print(linkpool.schema())
+    say(linkpool.schema())
 
 
 def columns(

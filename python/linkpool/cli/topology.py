@@ -8,7 +8,8 @@ from rich import box
 from rich.table import Table
 
 from linkpool import _core
-from linkpool.cli.console import cannot_read, fail, stdout
+from linkpool.cli.console import RunCode, cannot_read, fail, stdout
+from linkpool.publish import publish_file
 from linkpool.topology.fabric import Fabric
 from linkpool.units import show_rate, show_seconds
 
@@ -26,6 +27,7 @@ def topology(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT", help="Draw it: .png, .svg or .pdf.")
     ] = None,
+    run_code: RunCode = False,
 ) -> None:
     """Print the structure of the fabric of a scenario or of a graph file, and draw it.
 
@@ -37,7 +39,7 @@ def topology(
     if plot is not None and not plot.absolute().parent.is_dir():
         fail(f"cannot draw {plot}: there is no folder {plot.parent}; make it, or name another")
     try:
-        fabric = Fabric.of(file)
+        fabric = Fabric.of(file, run_code)
     except _core.ScenarioError as error:
         fail(str(error))
     except (OSError, UnicodeDecodeError) as error:
@@ -52,7 +54,8 @@ def topology(
     if plot is not None:
         from linkpool.topology.drawing import draw
 
-        draw(fabric).savefig(plot, dpi=130)
+        with publish_file(plot) as file:
+            draw(fabric).savefig(file, dpi=130)
 
 
 def _table(*headings: str) -> Table:

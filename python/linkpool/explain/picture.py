@@ -12,6 +12,7 @@ from linkpool.explain.critical import Cause
 from linkpool.explain.story import Story
 from linkpool.figures import look
 from linkpool.figures.plot import content, require_format
+from linkpool.publish import publish_file
 from linkpool.units import PS, show_seconds
 
 WIDTH = 6.9
@@ -60,7 +61,9 @@ def draw(story: Story, out: Path, width: float = WIDTH) -> None:
 
     """
     require_format(out)
-    out.write_bytes(render(story, out.suffix, width))
+    picture = render(story, out.suffix, width)
+    with publish_file(out) as file:
+        file.write_bytes(picture)
 
 
 def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:

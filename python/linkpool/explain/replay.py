@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from linkpool import api
 from linkpool.explain.packets import GOES_ON, key_of, other_end
 from linkpool.replay import difference, require_same_times, traceable
 from linkpool.result import Result
@@ -117,9 +116,9 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
     with _as_explain_error():
         found = traceable(result, flows).collect()
     rows = {row["flow"]: row for row in found.iter_rows(named=True)}
-    scenario = api.load(result.dir / "scenario.toml", overrides=[])
+    scenario = result.load()
     with _as_explain_error():
-        note = difference(result, scenario.toml)
+        note = difference(result, scenario)
     trace: dict[int, list[Event]] = defaultdict(list)
     for e in json.loads(scenario.trace([(flow, rows[flow]["connection"]) for flow in flows])):
         trace[e["flow"]].append(Event(e.pop("at"), e.pop("what"), e))

@@ -4,7 +4,6 @@ import heapq
 from functools import cache
 from itertools import pairwise
 
-from linkpool import api
 from linkpool.result import Result
 from linkpool.units import PS
 
@@ -14,7 +13,7 @@ class Wires:
 
     def __init__(self, result: Result) -> None:
         """Read the fabric of a result."""
-        plan = api.load(result.dir / "scenario.toml", overrides=[]).plan()
+        plan = result.load().plan()
         names = [name for name, _ in plan["nodes"]]
         self._out: dict[str, dict[str, list[tuple[int, int]]]] = {name: {} for name in names}
         hosts = set() if plan["hosts_forward"] else set(names[: plan["hosts"]])

@@ -1,7 +1,8 @@
 """A kind of figure: how its data is taken from results, and how that data is drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -49,12 +50,19 @@ class Kind:
         name: what a user types; `linkpool plot --help` explains it.
         data: takes the data of the figure from results. It is written beside the figure as CSV.
         draw: draws that data, and nothing else.
+        series: the key of `[record]` that it needs; None: it needs none.
+        of_one: it is about one result.
+        require: raises `FigureError` if it cannot be drawn of arms with these keys, and of this
+            measure, whatever their results are.
 
     """
 
     name: str
     data: Callable[[Request], pl.DataFrame]
     draw: Callable[[Figure, pl.DataFrame], None]
+    series: str | None = None
+    of_one: bool = False
+    require: Callable[[Sequence[Mapping[str, Any]], str | None], None] = lambda _, __: None
 
 
 def one_arm(request: Request, kind: str) -> Arm:

@@ -44,6 +44,8 @@ _RC: Any = {
     "axes.spines.right": False,
     "lines.linewidth": 1.2,
     "svg.hashsalt": "linkpool",
+    # Names are shown as they are: users do not mean formulas by their dollars.
+    "text.parse_math": False,
     "pdf.fonttype": 42,
 }
 

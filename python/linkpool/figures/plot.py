@@ -1,6 +1,7 @@
 """Draw a figure and keep its data beside it."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from matplotlib.figure import Figure
 
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.plain import plain
+from linkpool.publish import publish_file
 
 FORMATS = (".svg", ".png", ".pdf")
 METADATA: dict[str, dict[str, Any]] = {
@@ -17,6 +20,8 @@ METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
 }
 """Without the time of drawing: the same data gives the same file."""
+NOT_OF_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""Characters that names may have, and XML may not."""
 HEIGHT = 0.72
 """Of a panel, by its width."""
 
@@ -39,8 +44,9 @@ def plot(kind: Kind, request: Request, out: Path, width: float = look.COLUMN) ->
     rows = kind.data(request)
     content = render(kind, rows, out.suffix, width)
     table = out.with_suffix(".csv")
-    rows.write_csv(table)
-    out.write_bytes(content)
+    with publish_file(table) as file:
+        rows.write_csv(file)
+    _write(out, content)
     return table
 
 
@@ -52,6 +58,7 @@ def require_format(out: Path) -> None:
 
 def render(kind: Kind, rows: pl.DataFrame, suffix: str, width: float = look.COLUMN) -> bytes:
     """Return the figure as a file of this format."""
+    rows = rows.with_columns(pl.col(pl.String).map_elements(plain, pl.String))
     with look.context():
         figure = Figure(figsize=(width, width * HEIGHT), layout="constrained")
         kind.draw(figure, rows)
@@ -61,11 +68,17 @@ def render(kind: Kind, rows: pl.DataFrame, suffix: str, width: float = look.COLU
 def save(figure: Figure, out: Path) -> None:
     """Write a figure to a file of one of the `FORMATS`; the same figure gives the same bytes."""
     require_format(out)
-    out.write_bytes(content(figure, out.suffix))
+    _write(out, content(figure, out.suffix))
+
+
+def _write(out: Path, content: bytes) -> None:
+    with publish_file(out) as file:
+        file.write_bytes(content)
 
 
 def content(figure: Figure, suffix: str) -> bytes:
     """Return a figure as a file of this format."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=METADATA[suffix])
-    return buffer.getvalue()
+    picture = buffer.getvalue()
+    return NOT_OF_XML.sub(b"?", picture) if suffix == ".svg" else picture

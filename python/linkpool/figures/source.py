@@ -1,5 +1,6 @@
 """What figures and reports are made of: arms, each of one result or of one result per seed."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,10 +33,14 @@ class Arm:
     keys: Mapping[str, Any] = field(default_factory=dict)
 
 
-def arms_of(paths: Sequence[Path]) -> list[Arm]:
+def arms_of(paths: Sequence[Path], run_code: bool = False) -> list[Arm]:
     """Return an arm for each result directory, and the arms of each directory of a study.
 
     An arm has the shortest name that tells it from others.
+
+    Args:
+        paths: the directories.
+        run_code: may the code that the scenarios bring be run, see `Result`?
 
     Raises:
         ResultError: a directory is no result, or a damaged one.
@@ -45,10 +50,10 @@ def arms_of(paths: Sequence[Path]) -> list[Arm]:
     for name, path in zip(short_names(paths), paths, strict=True):
         if is_study(path):
             before = f"{name}: " if len(paths) > 1 else ""
-            of_study = arms_of_runs(StudyResult(path).results())
+            of_study = arms_of_runs(StudyResult(path, run_code=run_code).results())
             arms += [replace(arm, name=f"{before}{arm.name}") for arm in of_study]
         else:
-            arms.append(Arm(name, (Result(path),)))
+            arms.append(Arm(name, (Result(path, run_code=run_code),)))
     for arm in arms:
         for result in arm.results:
             result.check()
@@ -71,7 +76,7 @@ def arms_of_runs(runs: Iterable[tuple[Mapping[str, Any], Result]]) -> list[Arm]:
 
 def short_names(paths: Sequence[Path]) -> list[str]:
     """Return as many of the last parts of each path as tell all of them apart."""
-    resolved = [path.resolve() for path in paths]
+    resolved = [Path(os.path.realpath(path)) for path in paths]
     for count in range(1, max(len(path.parts) for path in resolved) + 1):
         names = ["/".join(path.parts[-count:]) for path in resolved]
         if len(set(names)) == len(set(resolved)):

@@ -81,7 +81,7 @@ class Measured:
         Flows whose packets choose paths one by one may use any path.
         """
         path = str(result.dir / "scenario.toml")
-        problem = Problem.of(_core.plan(result.scenario, path, None, []), path)
+        problem = Problem.of(result.load().plan(), path)
         table = result.flows.filter(pl.col("size_bytes").is_null()).sort("flow")
         network, number = problem.network, problem.network.node
         ends = zip(table["src"].to_list(), table["dst"].to_list(), strict=True)

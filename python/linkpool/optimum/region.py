@@ -141,13 +141,20 @@ class Region:
         return float(solution.col_value[t]) * self.unit, prices
 
 
+class _Quiet(highspy.Highs):
+    """HiGHS without callbacks: to enable them prints its banner, which no option prevents."""
+
+    def __init__(self) -> None:
+        super(highspy.Highs, self).__init__()
+
+
 def _solve(lp: highspy.HighsLp) -> highspy.HighsSolution:
     """Solve by interior points, which take seconds where the simplex method takes minutes.
 
     Without crossover the solution lies amid all optimal ones: each flow that can do better in none
     of them has a price. Where rates that are kept leave no interior, the simplex method takes over.
     """
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver = _Quiet()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("run_crossover", "off")
     solver.passModel(lp)

@@ -11,6 +11,7 @@ from typing import Any
 
 from linkpool import _core
 from linkpool.figures.source import Arm
+from linkpool.publish import publish_file
 from linkpool.report.data.result import result_data
 from linkpool.report.data.sides import sides
 from linkpool.study.comparison import COMPARED
@@ -66,7 +67,8 @@ def write_report(
         ),
     }
     page = render(title, content)
-    out.write_bytes(page)
+    with publish_file(out) as file:
+        file.write_bytes(page)
     return len(page)
 
 

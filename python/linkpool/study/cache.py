@@ -1,5 +1,6 @@
 """Cached runs are not made again; damaged runs are set aside and made again."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,7 +65,11 @@ class Cache:
     """
 
     def __init__(
-        self, directory: Path, notice: Notice | None = None, make: Make | None = None
+        self,
+        directory: Path,
+        notice: Notice | None = None,
+        make: Make | None = None,
+        run_code: bool = True,
     ) -> None:
         """Keep the results in `directory`, which need not exist.
 
@@ -72,16 +77,18 @@ class Cache:
             directory: where the results are.
             notice: is told of damage.
             make: makes the runs, as `make_here` does; None: that.
+            run_code: run the code in Python that scenarios bring (`controls`).
 
         """
         self.directory = directory
         self._notice = notice or (lambda _: None)
         self._make = make or make_here
+        self._run_code = run_code
 
     def entry(self, point: Point) -> Entry:
         """Return the place of a run; raises `ScenarioError`."""
-        scenario = point.load()
-        key = run_key(scenario.toml)
+        scenario = point.load(self._run_code)
+        key = run_key(scenario)
         return Entry(
             point,
             key,
@@ -100,14 +107,14 @@ class Cache:
 
         A damaged one is moved to the folder `damaged`, and the notice names it and the file.
         """
-        if not entry.place.exists():
+        if not os.path.lexists(entry.place):  # a link that leads nowhere is damage
             return None
         try:
             verify(entry.place, entry.key)
         except DamagedError as error:
             self._set_aside(entry, error)
             return None
-        return Result(entry.place)
+        return Result(entry.place, run_code=self._run_code)
 
     def run(self, entry: Entry, progress: Progress | None = None, cores: int = 1) -> Result:
         """Make the run, on as many of so many cores as it is worth, and keep its result.

@@ -109,6 +109,8 @@ class Comparison:
 
     def text(self, width: int = 80) -> str:
         """Return the comparison as a text of at most so many columns; more arms go below."""
+        if self.table.is_empty():
+            return "no run has a value of these measures"
         grid = self._grid()
         labels = [label for group in grid.groups for label in group.labels()]
         first = max(len(label) for label, _ in labels)

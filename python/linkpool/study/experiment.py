@@ -45,9 +45,10 @@ class Point:
     file: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
 
-    def load(self) -> _core.Scenario:
+    def load(self, run_code: bool = True) -> _core.Scenario:
         """Read and check its scenario; raises `ScenarioError`."""
-        return _core.load(self.scenario, self.file or self.name, self.seed, list(self.settings))
+        file = self.file or self.name
+        return _core.load(self.scenario, file, self.seed, list(self.settings), run_code)
 
     @property
     def name(self) -> str:

@@ -74,6 +74,7 @@ class Measure:
             seeds are geometric, and intervals are those of logarithms.
         needs: tables of the scenario of which one must be there, or there is nothing to measure;
             empty: none.
+        by_layer: its parts are pairs of layers, and none is the whole run.
 
     """
 
@@ -85,6 +86,7 @@ class Measure:
     rows: Callable[[Result], Iterator[Row]] | None = None
     by_ratio: bool = False
     needs: tuple[str, ...] = ()
+    by_layer: bool = False
 
     def has(self, statistic: str) -> bool:
         """Tell whether it has a statistic: of a sample `mean`, `max` and every percentile."""
@@ -98,13 +100,25 @@ MEASURES: dict[str, Measure] = {}
 
 
 def sampled(
-    name: str, unit: str, meaning: str, needs: tuple[str, ...] = (), by_ratio: bool = False
+    name: str,
+    unit: str,
+    meaning: str,
+    needs: tuple[str, ...] = (),
+    by_ratio: bool = False,
+    by_layer: bool = False,
 ) -> Callable[[Callable[[Result], pl.LazyFrame]], Callable[[Result], pl.LazyFrame]]:
     """Declare a measure that has a value per flow, job, port or sample in time."""
 
     def declare(sample: Callable[[Result], pl.LazyFrame]) -> Callable[[Result], pl.LazyFrame]:
         MEASURES[name] = Measure(
-            name, unit, meaning, _OF_SAMPLES, sample=sample, by_ratio=by_ratio, needs=needs
+            name,
+            unit,
+            meaning,
+            _OF_SAMPLES,
+            sample=sample,
+            by_ratio=by_ratio,
+            needs=needs,
+            by_layer=by_layer,
         )
         return sample
 
@@ -117,11 +131,14 @@ def counted(
     meaning: str,
     statistics: tuple[str, ...],
     needs: tuple[str, ...] = (),
+    by_layer: bool = False,
 ) -> Callable[[Callable[[Result], Iterator[Row]]], Callable[[Result], Iterator[Row]]]:
     """Declare a measure that has one value per part and statistic in each run."""
 
     def declare(rows: Callable[[Result], Iterator[Row]]) -> Callable[[Result], Iterator[Row]]:
-        MEASURES[name] = Measure(name, unit, meaning, statistics, rows=rows, needs=needs)
+        MEASURES[name] = Measure(
+            name, unit, meaning, statistics, rows=rows, needs=needs, by_layer=by_layer
+        )
         return rows
 
     return declare
@@ -355,6 +372,7 @@ def _jct(result: Result) -> pl.LazyFrame:
         "mean",
         "max",
     ),
+    by_layer=True,
 )
 def _utilisation(result: Result) -> Iterator[Row]:
     for use in result.summary.layers:
@@ -362,12 +380,20 @@ def _utilisation(result: Result) -> Iterator[Row]:
         yield f"{use.layer}, {use.to_layer}", "max", use.utilisation_max
 
 
-@sampled("queue_max", "packets", "longest queue of each port in the whole run, by layer")
+@sampled(
+    "queue_max", "packets", "longest queue of each port in the whole run, by layer", by_layer=True
+)
 def _queue_max(result: Result) -> pl.LazyFrame:
     return by_layer(result.scan("links"), "max_queue_pkts")
 
 
-@sampled("queue", "packets", "samples of queues, by layer of the port", needs=("record.queue",))
+@sampled(
+    "queue",
+    "packets",
+    "samples of queues, by layer of the port",
+    needs=("record.queue",),
+    by_layer=True,
+)
 def _queue(result: Result) -> pl.LazyFrame:
     links = result.scan("links").select("link", "layer", "to_layer")
     start, end = result.period

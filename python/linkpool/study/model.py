@@ -47,6 +47,12 @@ CALLED = "name"
 BASE_ARM = "base"
 """The name of the only arm of a study that names none."""
 
+OF_SCENARIOS = frozenset({"duration", "topology", "transport", "workload"})
+"""Keys of scenarios that studies do not have."""
+
+TAKEN = ("runs", "quick", "from-data")
+"""Folders of results that are not those of a study: of all runs, and of `linkpool reproduce`."""
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f/]+$")]
 
 
@@ -217,6 +223,8 @@ class Study(BaseModel):
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise StudyError(f"{_where(file)}: {error}") from None
+        except RecursionError:
+            raise StudyError(f"{_where(file)}: brackets within brackets, too deep") from None
         return cls.from_dict(document, file)
 
     @classmethod
@@ -227,6 +235,13 @@ class Study(BaseModel):
             StudyError: it is no study.
 
         """
+        if "base" not in document and OF_SCENARIOS & document.keys():
+            name = "FILE.toml" if file is None else file.name
+            raise StudyError(
+                f"{_where(file)} is a scenario, not a study; one run of it: linkpool run "
+                f'{file or name} --out DIR; for many, write a study with base = "{name}" and, as '
+                "you need them, seeds, arm, vary and measures (docs/study.md)"
+            )
         if file is not None:
             document = {"name": file.stem, **document}
         try:
@@ -260,6 +275,15 @@ class Study(BaseModel):
         """Return the study as the text of a study file."""
         content = self.model_dump(by_alias=True, exclude_defaults=True, exclude_none=True)
         return dumps({"name": self.name, **content})
+
+    @field_validator("name")
+    @classmethod
+    def _a_directory(cls, name: str) -> str:
+        if name.startswith("."):
+            raise ValueError(f"{name!r} begins with a dot; it names the directory of the study")
+        if name.lower() in TAKEN:
+            raise ValueError(f"{name!r} is a folder of other results; choose another name")
+        return name
 
     @field_validator("measures")
     @classmethod

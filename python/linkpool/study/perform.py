@@ -1,22 +1,23 @@
 """Run a study: make the runs that are not there yet, measure all, and keep what came of it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
+from linkpool import _core
 from linkpool.cores import cpus
 from linkpool.identity import digest
 from linkpool.publish import publish
-from linkpool.result import NotRecordedError, Result
+from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study.cache import Cache, Entry, Make, Notice
 from linkpool.study.experiment import Keys, Point
 from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study, StudyError
-from linkpool.study.points import entries_of, where
+from linkpool.study.points import arms_of, entries_of, where
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.remarks import counts_of
 from linkpool.study.remote import Remote
@@ -45,7 +46,12 @@ class Plan:
 
     @classmethod
     def of(
-        cls, study: Study, out: Path, notice: Notice | None = None, make: Make | None = None
+        cls,
+        study: Study,
+        out: Path,
+        notice: Notice | None = None,
+        make: Make | None = None,
+        run_code: bool = True,
     ) -> "Plan":
         """Read and check the scenario of every run.
 
@@ -54,12 +60,14 @@ class Plan:
             out: the directory in which its own is, and the folder of all runs.
             notice: is told which runs are damaged.
             make: makes the runs; None: this process does.
+            run_code: run the code in Python that scenarios bring.
 
         Raises:
             StudyError: a scenario cannot run.
 
         """
-        cache = Cache(out / CACHE, notice, make)
+        _require_drawable(study)
+        cache = Cache(out / CACHE, notice, make, run_code)
         return cls(study, out, cache, entries_of(study, cache))
 
     @property
@@ -73,6 +81,26 @@ class Plan:
         return [entry for entry in self.entries if not self.cache.has(entry)]
 
 
+class DrawingError(StudyError):
+    """Figures or the page of a study could not be made; its table and its data are there.
+
+    Attributes:
+        result: what there is.
+        bugs: the errors that are no words to the user, by file.
+
+    """
+
+    def __init__(self, plan: Plan, failed: Mapping[str, Exception]) -> None:
+        """Say of each file why it is not there."""
+        from linkpool.figures.kind import FigureError
+
+        expected = (FigureError, NotRecordedError, ResultError, OSError, _core.ScenarioError)
+        lines = [f"{where(plan.study)}: {file} is not there: {e}" for file, e in failed.items()]
+        super().__init__("\n".join([*lines, f"the table and the data are in {plan.place}"]))
+        self.result = StudyResult(plan.place, run_code=True)
+        self.bugs = {file: e for file, e in failed.items() if not isinstance(e, expected)}
+
+
 def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -> StudyResult:
     """Make every run of a study that is not there yet, and write its data to `OUT/NAME`.
 
@@ -80,9 +108,11 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
         NotAResultError: `OUT/NAME` holds something that is no study.
         BusyError: another process is running the same study to the same place.
         RunError: a run failed; those that were made are kept.
+        DrawingError: a figure or the page could not be made; the rest is written.
 
     """
     study = plan.study
+    failed: dict[str, Exception] = {}
     keys = [entry.key for entry in plan.entries]
     content = study.as_toml()
     with publish(plan.place, lambda _: digest("study", content, *keys), SET) as partial_place:
@@ -93,11 +123,15 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
             partial_place / DATA
         )
         _runs(plan).write_parquet(partial_place / RUNS)
-        _draw(plan, partial_place)
-        if study.report:
-            _report(plan, partial_place)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
-    return StudyResult(plan.place)
+        for name, make in _pictures(plan, partial_place):
+            try:
+                make()
+            except Exception as error:
+                failed[name] = error
+    if failed:
+        raise DrawingError(plan, failed)
+    return StudyResult(plan.place, run_code=True)
 
 
 def perform(study: Study, out: Path, jobs: int | None, on: str | None) -> StudyResult:
@@ -116,34 +150,47 @@ def _measure(study: Study, point: Point, result: Result) -> pl.DataFrame:
     return measure(result, study.measures)
 
 
-def _draw(plan: Plan, folder: Path) -> None:
-    """Draw the figures that the study asks for, with their data beside them."""
-    if not plan.study.figures:
+def _require_drawable(study: Study) -> None:
+    """Raise `StudyError` if it is known before any run that a figure cannot be drawn."""
+    if not study.figures:
         return
-    from linkpool.figures.kind import FigureError, Request  # here: matplotlib takes long to load
+    from linkpool.figures.kind import FigureError  # here: matplotlib takes long to load
+    from linkpool.figures.kinds import KINDS
+
+    keys = arms_of(study)
+    for name in study.figures:
+        kind = KINDS[name]
+        try:
+            if kind.of_one and len(keys) > 1:
+                raise FigureError(f"{name} is about one result, and this study has {len(keys)}")
+            kind.require(keys, study.measures[0])
+        except FigureError as error:
+            raise StudyError(f"{where(study)}: figures: {error}") from None
+
+
+def _pictures(plan: Plan, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Give the figures and the page that the study asks for: the file, and what makes it."""
+    study = plan.study
+    if not study.figures and not study.report:
+        return
+    from linkpool.figures.kind import Request  # here: matplotlib takes long to load
     from linkpool.figures.kinds import KINDS
     from linkpool.figures.plot import plot
     from linkpool.figures.source import arms_of_runs
-
-    request = Request(arms_of_runs(_results(plan)), measure=plan.study.measures[0])
-    for kind in plan.study.figures:
-        try:
-            plot(KINDS[kind], request, folder / f"{FIGURE.format(kind)}.svg")
-        except (FigureError, NotRecordedError) as error:
-            raise StudyError(f"{where(plan.study)}: figures: {kind}: {error}") from None
-
-
-def _report(plan: Plan, folder: Path) -> None:
-    """Write the page about all arms, with traces of the slowest flows."""
-    from linkpool.figures.source import arms_of_runs  # here: matplotlib takes long to load
     from linkpool.report.page import write_report
 
-    write_report(arms_of_runs(_results(plan)), folder / REPORT, trace=None, study=plan.study)
+    arms = arms_of_runs(_results(plan))
+    request = Request(arms, measure=study.measures[0])
+    for kind in study.figures:
+        file = f"{FIGURE.format(kind)}.svg"
+        yield file, partial(plot, KINDS[kind], request, folder / file)
+    if study.report:
+        yield REPORT, partial(write_report, arms, folder / REPORT, trace=None, study=study)
 
 
 def _results(plan: Plan) -> Iterator[tuple[Keys, Result]]:
     """Give the keys and the result of each run."""
-    return ((entry.point.keys, Result(entry.place)) for entry in plan.entries)
+    return ((entry.point.keys, Result(entry.place, run_code=True)) for entry in plan.entries)
 
 
 def _runs(plan: Plan) -> pl.DataFrame:

@@ -40,6 +40,17 @@ def entries_of(study: Study, cache: Cache) -> list[Entry]:
     return [_entry(study, point, cache) for point in points_of(study)]
 
 
+def arms_of(study: Study) -> list[Keys]:
+    """Return the keys of every combination of an arm and varied values."""
+    return [_keys_of(study, arm, one) for arm in study.arms for one in study.variations()]
+
+
+def _keys_of(study: Study, arm: Arm, variation: Mapping[str, Any]) -> Keys:
+    names = study.names
+    keys: Keys = {ARM: arm.name}
+    return keys | {key: names[key][inline(value)] for key, value in variation.items()}
+
+
 def documents(study: Study) -> list[dict[str, Any]]:
     """Return the base scenarios of a study as they are read, each once.
 
@@ -53,11 +64,9 @@ def documents(study: Study) -> list[dict[str, Any]]:
 
 def _points_of_arm(study: Study, arm: Arm) -> Iterator[Point]:
     text, file = _base(study, arm)
-    names = study.names
     written = _keys(text)
     for variation in study.variations():
-        keys: Keys = {ARM: arm.name}
-        keys |= {key: names[key][inline(value)] for key, value in variation.items()}
+        keys = _keys_of(study, arm, variation)
         settings = tuple((k, inline(v)) for k, v in {**arm.settings(), **variation}.items())
         _require_recorded(study, written, settings, Point(keys, text, 0).name)
         for seed in study.seed_list:
@@ -82,24 +91,42 @@ def _keys(text: str) -> list[str] | None:
     """Return the dotted keys of a base scenario; None if it is not TOML: loading it says why."""
     try:
         return list(flatten(tomllib.loads(text)))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None
 
 
 def _require_recorded(
     study: Study, written: list[str] | None, settings: tuple[tuple[str, str], ...], name: str
 ) -> None:
-    """Raise `StudyError` if a measure needs a table of the scenario that is not there."""
+    """Raise `StudyError` if a measure or a figure needs a table that the scenario has not."""
     if written is None:
         return
     keys = [*written, *(key for key, _ in settings)]
     for one in study.measures:
         needs = wanted(one).measure.needs
-        if needs and not any(f"{key}.".startswith(f"{need}.") for key in keys for need in needs):
+        if needs and not _any_within(keys, needs):
             tables = " or ".join(f"[{need}]" for need in needs)
             raise StudyError(
                 f"{where(study)}: measures: {one} needs {tables} in the scenario of {name}"
             )
+    for kind, series in _series_of_figures(study.figures):
+        if not _any_within(keys, (f"record.{series}",)):
+            raise StudyError(
+                f"{where(study)}: figures: {kind} needs [record.{series}] in the scenario of {name}"
+            )
+
+
+def _any_within(keys: list[str], tables: tuple[str, ...]) -> bool:
+    return any(f"{key}.".startswith(f"{table}.") for key in keys for table in tables)
+
+
+def _series_of_figures(figures: list[str]) -> list[tuple[str, str]]:
+    """Return the time series that figures need, with the kind of each."""
+    if not figures:
+        return []
+    from linkpool.figures.kinds import KINDS  # here, as matplotlib takes long to load
+
+    return [(kind, series) for kind in figures if (series := KINDS[kind].series) is not None]
 
 
 def _entry(study: Study, point: Point, cache: Cache) -> Entry:

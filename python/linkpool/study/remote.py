@@ -1,21 +1,22 @@
 """Runs on other machines: a Dask scheduler deals them out, and their results come home over it.
 
-A worker needs the same linkpool. It gets the scenario as it runs (with its graph, trace and seed),
-simulates it in a temporary directory, and returns the files. They are published here as those of a
-run made here, and have the same bytes but for `run.json`, which says what the run took. Dask gives
-the runs of a worker that is lost to another one.
+A worker needs the same linkpool. It gets the scenario as it runs, with the files that this names,
+simulates it in a temporary directory, and returns the files of the result. They are published here
+as those of a run made here, and have the same bytes but for `run.json`, which says what the run
+took. Dask gives the runs of a worker that is lost to another one.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkpool import _core, manifest
 from linkpool.api import Progress, simulate_loaded
 from linkpool.identity import simulator
-from linkpool.publish import publish
+from linkpool.publish import RESULT, publish
 from linkpool.result import Result
 
 if TYPE_CHECKING:
@@ -63,17 +64,23 @@ class Remote:
     def make(self, entry: Entry, progress: Progress | None, threads: int) -> Result:
         """Make a run there, on one thread, and publish its result here; `Cache` calls this."""
         point = entry.point
+        scenario = entry.scenario.toml
+        named = {
+            key: {part[len(name) :]: Path(part).read_bytes() for part in parts}
+            for key, name, parts in entry.scenario.files()
+        }
         future: Any = self._client.submit(
-            run_there, entry.scenario.toml, point.name, simulator(), pure=False, retries=0
+            run_there, scenario, point.name, simulator(), named, pure=False, retries=0
         )
         try:
-            with publish(entry.place) as partial:
-                for name, content in self._wait(future, entry, progress).items():
-                    (partial / name).write_bytes(content)
+            with publish(entry.place, lambda _: entry.key) as partial:
+                write_files(partial, self._wait(future, entry, progress))
+                # That of the worker names files where they were there.
+                (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         except BaseException:
             future.cancel()
             raise
-        return Result(entry.place)
+        return Result(entry.place, run_code=True)
 
     def close(self) -> None:
         """Leave the scheduler; it and its workers go on."""
@@ -95,8 +102,31 @@ class Remote:
                 raise RemoteError(f"several workers died of this run: {error}") from None
 
 
-def run_there(text: str, name: str, mine: str) -> dict[str, bytes]:
+def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files that a worker has sent, if all are those of a result.
+
+    Raises:
+        RemoteError: one has another name, which may lead elsewhere.
+
+    """
+    for name in files:
+        if not RESULT.may_have(name):
+            raise RemoteError(f"a worker has sent a file {name!r}, which is not part of a result")
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+
+
+def run_there(
+    text: str, name: str, mine: str, named: Mapping[str, Mapping[str, bytes]]
+) -> dict[str, bytes]:
     """Simulate a scenario on a worker, and return the files of its result.
+
+    Args:
+        text: the scenario as it runs.
+        name: of the run.
+        mine: the simulator of who asks.
+        named: by the key that names it, the files that the scenario names: what is behind the
+            common begin of their paths, and their content.
 
     Raises:
         RemoteError: the worker has another linkpool than `mine`, whose results may differ.
@@ -107,8 +137,14 @@ def run_there(text: str, name: str, mine: str) -> dict[str, bytes]:
             f"a worker has another linkpool ({simulator()[:18]}...) than this machine "
             f"({mine[:18]}...): install the same one there"
         )
-    scenario = _core.load(text, name, None, [])
     with tempfile.TemporaryDirectory(prefix="linkpool-worker-") as folder:
+        places: list[tuple[str, str]] = []
+        for key, parts in named.items():
+            place = Path(folder) / f"file-{len(places)}"
+            for behind, content in parts.items():
+                place.with_name(f"{place.name}{behind}").write_bytes(content)
+            places.append((key, str(place)))
+        scenario = _core.load(text, name, None, places, run_code=True)
         result = simulate_loaded(scenario, Path(folder) / "result", None, threads=1)
         files = (path for path in result.dir.iterdir() if path.name != manifest.NAME)
         return {path.name: path.read_bytes() for path in files}

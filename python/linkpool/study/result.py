@@ -9,7 +9,7 @@ answer.scan("flows") # the flows of all runs
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ class StudyResult:
 
     Attributes:
         dir: the directory.
+        run_code: that of its results, see `Result`.
 
     >>> import tempfile, linkpool
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -63,8 +64,9 @@ class StudyResult:
 
     """
 
-    def __init__(self, dir: str | Path) -> None:  # noqa: A002
+    def __init__(self, dir: str | Path, *, run_code: bool = False) -> None:  # noqa: A002
         self.dir = Path(dir)
+        self.run_code = run_code
         if not is_study(self.dir):
             raise ResultError(
                 f"{self.dir} is not the result of a study; make one: linkpool study run FILE.toml"
@@ -77,9 +79,9 @@ class StudyResult:
     def __repr__(self) -> str:
         return f"StudyResult({str(self.dir)!r})"
 
-    def __reduce__(self) -> tuple[type["StudyResult"], tuple[Path]]:
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
         """Pickle the path: another process may have another working directory."""
-        return StudyResult, (self.dir.resolve(),)
+        return partial(StudyResult, run_code=self.run_code), (self.dir.resolve(),)
 
     @cached_property
     def study(self) -> Study:
@@ -160,7 +162,10 @@ class StudyResult:
                 raise KeyError(f"{name} does not vary in this study; {', '.join(names)} do")
         for row in self.runs.iter_rows(named=True):
             if all(row[name] == value for name, value in keys.items()):
-                yield {name: row[name] for name in names}, Result(row["dir"])
+                yield (
+                    {name: row[name] for name in names},
+                    Result(row["dir"], run_code=self.run_code),
+                )
 
     def arms(self) -> dict[str, list[Result]]:
         """Return the results of all seeds for each combination of keys, by its name."""
@@ -212,7 +217,7 @@ class StudyResult:
         with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
             table = self.statistics._repr_html_()
         said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
-        return f"<h4>{title}</h4>{table}{said}"
+        return f"<h4>{escape(title)}</h4>{table}{said}"
 
 
 def _literals(keys: Mapping[str, Any]) -> list[pl.Expr]:

@@ -71,7 +71,13 @@ def draw(fabric: Fabric) -> Figure:
             # Below what is below all else, beside nothing but cables elsewhere.
             above = -12 if layered and node < fabric.hosts else 5
             axes.annotate(
-                name, at[node], (0, above), textcoords="offset points", ha="center", fontsize=8
+                name,
+                at[node],
+                (0, above),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8,
+                parse_math=False,
             )
     axes.margins(0.04, 0.12)
     axes.set_axis_off()

@@ -65,14 +65,20 @@ class Fabric:
             self.neighbours[source].append(target)
 
     @staticmethod
-    def of(file: Path) -> Fabric:
-        """Read the fabric of a scenario, or a graph from a file of its own."""
+    def of(file: Path, run_code: bool = False) -> Fabric:
+        """Read the fabric of a scenario, or a graph from a file of its own.
+
+        Args:
+            file: either.
+            run_code: run the code that a scenario brings.
+
+        """
         if file.suffix == ".toml":
             text = read_text(file)
         else:
             file.open(encoding="utf-8").close()  # that it cannot be read is said as of any file
             text = _AROUND_A_GRAPH.format(file=_quoted(file.name))
-        return Fabric(_core.plan(text, str(file), None, []))
+        return Fabric(_core.load(text, str(file), None, [], run_code).plan())
 
     def nodes_by_layer(self) -> dict[str, int]:
         """Return how many nodes each layer has, from below."""

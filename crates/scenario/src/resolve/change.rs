@@ -12,7 +12,8 @@ use crate::known::Known;
 use crate::model::{Change, ChangedLinks, LinkState, Reconverge, Routing, Tier};
 use crate::tree::KeyPath;
 
-/// All changes: first those of the file, then `failures`.
+/// All changes: first those of the file, then those `failures` that the file has not: the scenario
+/// as run has them, and names the traces that have them too.
 pub(super) fn resolve(
     failures: Vec<Change>,
     routing: &Routing,
@@ -23,7 +24,12 @@ pub(super) fn resolve(
     let top = &mut Section::new(report, KeyPath::default());
     let places = top.elements("change");
     let read = |path| change(known, period, &mut top.at(path));
-    let changes: Vec<Change> = places.into_iter().map(read).chain(failures).collect();
+    let mut changes: Vec<Change> = places.into_iter().map(read).collect();
+    for failure in failures {
+        if !changes.contains(&failure) {
+            changes.push(failure);
+        }
+    }
     if let Some(fabric) = known.fabric.filter(|_| top.is_good()) {
         check_repairs(&changes, fabric, top);
     }

@@ -12,6 +12,7 @@ use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_
 use sha2::{Digest, Sha256};
 
 use super::section::Section;
+use crate::included::{check_digest, hex};
 use crate::known::Known;
 use crate::quote::quoted;
 
@@ -32,10 +33,8 @@ pub(super) fn read(program: &mut Program, known: &Known<'_>, section: &mut Secti
     }
     match programs(program, known) {
         Ok((programs, path, digest)) => {
-            if let Some(expected) = program.sha256.as_ref().filter(|expected| **expected != digest) {
-                let message =
-                    format!("{}: has the SHA-256 {digest}; it is another trace than {expected}", program.file);
-                return section.error("file", message);
+            if let Err(why) = check_digest(&program.file, program.sha256.as_deref(), &digest) {
+                return section.error("file", why);
             }
             // The scenario as run names the trace wherever it is read.
             program.file = path.to_string_lossy().into_owned();
@@ -142,7 +141,7 @@ fn digest(paths: impl IntoIterator<Item = PathBuf>) -> Result<String, String> {
             }
         }
     }
-    Ok(sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(sha256))
 }
 
 /// The hosts of a file, one a line; what follows `#` is a comment.

@@ -1,13 +1,16 @@
 //! Files of flows that traces name.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
-use linkpool_workload::kinds::{Trace, TraceFlow};
+use linkpool_network::Fabric;
+use linkpool_workload::kinds::{Trace, TraceFlow, TraceFormat};
+use sha2::{Digest, Sha256};
 
 use super::failures::cable;
 use super::section::Section;
 use super::trace_formats::{Read, Row, Wrong, read};
-use crate::included;
+use crate::included::{self, check_digest, hex};
 use crate::known::Known;
 use crate::model::Change;
 use crate::quote::quoted;
@@ -15,16 +18,32 @@ use crate::quote::quoted;
 /// Reads the flows of the trace's file, if it names one; the result is the links that the file
 /// takes down from the start, as a change.
 pub(super) fn read_file(trace: &mut Trace, known: &Known<'_>, section: &mut Section<'_, '_>) -> Option<Change> {
-    let file = trace.file.take_if(|_| !section.has("flows"))?;
-    let format = section.required("format", trace.format.take(), "\"csv\"")?;
-    let bytes = included::bytes(&known.directory.join(&file));
-    let bytes = bytes.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
+    let file = trace.file.clone().filter(|_| !section.has("flows"))?;
+    let format = section.required("format", trace.format, "\"csv\"")?;
+    let path = known.directory.join(&file);
+    let bytes = included::bytes(&path).map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
+    let digest = hex(Sha256::new_with_prefix(&bytes));
+    if let Err(why) = check_digest(&file, trace.sha256.as_deref(), &digest) {
+        section.error("file", why);
+        return None;
+    }
+    // The scenario as run names the trace wherever it is read.
+    trace.file = Some(std::path::absolute(path).ok()?.to_string_lossy().into_owned());
     let fabric = known.fabric?;
+    let content = content(&digest, format, fabric);
+    trace.sha256 = Some(digest);
+    if let Some(flows) = last_read(&content) {
+        trace.flows = flows;
+        return None;
+    }
     let read = read(bytes, format).and_then(|Read { rows, failures, hosts }| {
         if let Some((at, hosts)) = hosts.filter(|(_, hosts)| *hosts != fabric.hosts()) {
             return Err((at, format!("is for {hosts} hosts, and the topology has {}", fabric.hosts())));
         }
         trace.flows = flows(&rows, known)?;
+        if failures.is_empty() && trace.flows.len() <= MOST_KEPT {
+            keep(content, trace.flows.clone());
+        }
         let cable = |(at, failure)| cable(fabric, failure).map_err(|why| (at, why));
         failures.into_iter().map(cable).collect::<Result<Vec<_>, _>>()
     });
@@ -36,6 +55,33 @@ pub(super) fn read_file(trace: &mut Trace, known: &Known<'_>, section: &mut Sect
             None
         }
     }
+}
+
+/// The flows of the file that was read last, by what determines them: a study reads the same file
+/// again for each of its runs.
+static LAST: Mutex<Option<(String, Vec<TraceFlow>)>> = Mutex::new(None);
+
+/// Of more flows none are kept, for their memory.
+const MOST_KEPT: usize = 1 << 20;
+
+/// What determines the flows of a file: its content, how it is read, and the names of the nodes.
+fn content(digest: &str, format: TraceFormat, fabric: &Fabric) -> String {
+    let mut sha256 = Sha256::new_with_prefix(format!("{digest} {format:?} {}", fabric.hosts()));
+    for node in fabric.node_ids() {
+        let name = fabric.name(node);
+        sha256.update(name.len().to_le_bytes());
+        sha256.update(name);
+    }
+    hex(sha256)
+}
+
+fn last_read(content: &str) -> Option<Vec<TraceFlow>> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.as_ref().filter(|(of, _)| of == content).map(|(_, flows)| flows.clone())
+}
+
+fn keep(content: String, flows: Vec<TraceFlow>) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((content, flows));
 }
 
 /// Finds the hosts of rows, and the flows for which they wait.

@@ -31,7 +31,7 @@ fn as_run_it_means_the_same() {
         let path = path.to_str().unwrap();
         let scenario = load(&text, path, None, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
         let as_run = scenario.to_toml();
-        // It needs no other file, wherever it is.
+        // It names the files that it needs, wherever it is.
         let again = load(&as_run, "elsewhere/scenario.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
         assert_eq!(again, scenario, "{path}");
         assert_eq!(again.to_toml(), as_run, "{path}");

@@ -107,3 +107,82 @@ fn places_of_errors_follow_the_name_of_the_file() {
     );
     assert_eq!(error("hpcc", b"1\n0 0 3 100 9 0\n"), "flows:2: \"0\" sends to itself");
 }
+
+/// With SHA-256 as `sha256sum` prints it.
+#[test]
+fn the_scenario_as_run_names_a_file_by_its_digest() {
+    let directory = directory("trace-digest");
+    let write = |name: &str, content: &str| std::fs::write(directory.join(name), content).unwrap();
+    write("a.csv", "src,dst,size_bytes,start_s\nS1,R,10,0\n");
+    write("b.csv", "src,dst,size_bytes,start_s\nS1,R,10,0\n");
+    let digest = "38603ec23a69c0153067c1077258cccdb1e22df3dd73d2a1b6f5640ca7e26a79";
+    let read = |name: &str, file: &str, more: &str| {
+        let text = format!(
+            "name = \"{name}\"\nduration = \"1s\"\n[topology.many-to-one]\nsenders = 2\nrate = \"1Gbps\"\n\
+             delay = \"1us\"\n[transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n\
+             [[workload.trace]]\ntransport = \"t\"\nflows = [{{ from = \"S2\", to = \"R\", size = \"1KB\" }}]\n\
+             [[workload.trace]]\ntransport = \"t\"\nfile = \"{file}\"\nformat = \"csv\"\n{more}\n"
+        );
+        load(&text, directory.join("x.toml").to_str().unwrap(), None, &[])
+    };
+    let scenario = read("one", "a.csv", "").unwrap();
+    let written = scenario.to_toml();
+    let path = std::path::absolute(directory.join("a.csv")).unwrap();
+    let path = path.to_str().unwrap();
+    assert!(written.contains(&format!("file = \"{path}\"\nformat = \"csv\"\nsha256 = \"{digest}\"")), "{written}");
+    assert!(!written.contains("from = \"S1\"\nto = \"R\"\nsize"), "the flows of the file are not there: {written}");
+    assert_eq!(load(&written, "elsewhere.toml", None, &[]).unwrap(), scenario);
+    let files = scenario.files();
+    assert_eq!(files.len(), 1);
+    assert_eq!((files[0].key.as_str(), files[0].name.as_str()), ("workload.trace.1.file", path));
+    assert_eq!(files[0].parts, [path]);
+
+    // What runs is the same by another name, and from another place.
+    let same = read("two", "b.csv", "").unwrap();
+    assert_ne!(same.to_toml(), written);
+    assert_eq!(same.identity(), scenario.identity());
+    assert_ne!(read("one", "a.csv", "start = \"1ms\"").unwrap().identity(), scenario.identity());
+
+    write("b.csv", "src,dst,size_bytes,start_s\nS1,R,11,0\n");
+    assert_ne!(read("one", "b.csv", "").unwrap().identity(), scenario.identity());
+    let errors = read("one", "b.csv", &format!("sha256 = \"{digest}\"")).unwrap_err();
+    assert!(errors[0].key == "workload.trace.1.file" && errors[0].message.contains("it is another trace than"));
+    for (more, key, why) in [
+        ("flows = []", "flows", "a trace without a `file`"),
+        ("flows = [{ from = \"S2\", to = \"R\", size = \"1KB\" }]", "flows", "a trace without a `file`"),
+    ] {
+        let errors = read("one", "a.csv", more).unwrap_err();
+        let found = errors.iter().any(|e| e.key == format!("workload.trace.1.{key}") && e.message.contains(why));
+        assert!(found, "{errors:#?}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// The same text on two fabrics: indices are of hosts, and names of nodes, whichever was read last.
+#[test]
+fn a_file_that_was_read_before_means_what_it_means_on_each_fabric() {
+    let directory = directory("trace-again");
+    std::fs::write(directory.join("a.csv"), "src,dst,size_bytes,start_s\n0,2,10,0\n1,2,20,0\n").unwrap();
+    let read = |senders: u32, format: &str| {
+        let text = format!(
+            "duration = \"1s\"\n[topology.many-to-one]\nsenders = {senders}\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+             [transport.t]\ncontrol = \"reno\"\n[[workload.trace]]\ntransport = \"t\"\nfile = \"a.csv\"\n\
+             format = \"{format}\"\n"
+        );
+        load(&text, directory.join("x.toml").to_str().unwrap(), None, &[])
+    };
+    let first = read(2, "csv").unwrap();
+    assert_eq!(read(2, "csv").unwrap(), first);
+    let more = read(3, "csv").unwrap();
+    assert!(read(2, "hpcc").is_err(), "another format");
+    assert!(read(1, "csv").is_err(), "fewer hosts");
+    std::fs::write(directory.join("a.csv"), "src,dst,size_bytes,start_s\n0,1,10,0\n").unwrap();
+    let changed = read(2, "csv").unwrap();
+    let sizes = |scenario: &linkpool_scenario::Scenario| {
+        let WorkloadKind::Trace(trace) = &scenario.workloads[0].kind else { panic!("a trace") };
+        trace.flows.iter().map(|flow| (flow.to.index(), flow.size)).collect::<Vec<_>>()
+    };
+    assert_eq!((sizes(&first), sizes(&more)), (vec![(2, 10), (2, 20)], vec![(2, 10), (2, 20)]));
+    assert_eq!(sizes(&changed), [(1, 10)]);
+    std::fs::remove_dir_all(directory).unwrap();
+}

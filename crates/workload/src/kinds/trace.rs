@@ -15,9 +15,13 @@ settings! {
         /// required.
         file: Option<String> = None;
         /// The format of `file`. It is required with `file`.
-        format: Option<TraceFormat> = None;
+        format: Option<TraceFormat> = None, when |t| t.file.is_some() => "a trace with a `file`";
+        /// The SHA-256 of `file`, in hex: another file is an error. Results have it, and not the
+        /// flows of the file.
+        sha256: Option<String>, from |_t| None => "that of `file`", when |t| t.file.is_some() => "a trace with a `file`";
         /// The flows themselves. Either this or `file` is required.
-        flows: Vec<TraceFlow> as TraceRows, from |_t| Vec::new() => "those of `file`";
+        flows: Vec<TraceFlow> as TraceRows, from |_t| Vec::new() => "those of `file`",
+            when |t| t.file.is_none() => "a trace without a `file`";
         /// The treatment of flows that would start at or after `duration`: `"drop"`.
         beyond_end: Option<BeyondEnd>, from |_t| None => "they are an error";
     }
@@ -205,13 +209,12 @@ impl Trace {
 }
 
 impl Workload for Trace {
-    /// The scenario has read the flows of a file already, and has no file then.
+    /// The scenario has read the flows of a file already.
     fn complete(&mut self, place: &mut Place<'_>) {
         let key = if place.has("file") { "file" } else { "flows" };
         if place.has("file") == place.has("flows") {
             return place.check(false, "file", "a trace has either a `file` of flows or `flows` written here");
         }
-        place.check(self.format.is_none(), "format", "is that of `file`, which is not given; leave it out");
         if let Some(i) = Trace::circle(&self.flows) {
             place.check(false, &format!("flows.{i}.after"), Trace::WAITS_FOR_ITSELF);
         }

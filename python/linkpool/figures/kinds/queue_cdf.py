@@ -56,4 +56,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("queue-cdf", data, draw)
+KIND = Kind("queue-cdf", data, draw, series="queue")

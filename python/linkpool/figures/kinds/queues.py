@@ -48,4 +48,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("queues", data, draw)
+KIND = Kind("queues", data, draw, series="queue", of_one=True)

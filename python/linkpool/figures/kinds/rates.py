@@ -20,4 +20,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "goodput_bps", f"goodput, {unit}", scale)
 
 
-KIND = Kind("rates", data, draw)
+KIND = Kind("rates", data, draw, series="rate", of_one=True)

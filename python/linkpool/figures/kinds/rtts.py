@@ -20,4 +20,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "rtt_s", f"RTT, {unit}", scale, dots=True)
 
 
-KIND = Kind("rtts", data, draw)
+KIND = Kind("rtts", data, draw, series="rtt", of_one=True)

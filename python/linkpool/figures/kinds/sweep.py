@@ -1,12 +1,15 @@
 """A setting that a study varies, against a measure, with confidence."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
-from linkpool.study.measures import ALL, measure, wanted
+from linkpool.study.measures import ALL, Wanted, measure, wanted
 from linkpool.study.model import ARM, CALLED
 from linkpool.study.statistics import over_seeds
 
@@ -19,22 +22,12 @@ def data(request: Request) -> pl.DataFrame:
     `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished.
     """
     name = request.measure or USUAL
-    try:
-        asked = wanted(name)
-    except ValueError as error:
-        raise FigureError(f"sweep: {error}") from None
-    varied = [key for key in (request.arms[0].keys if request.arms else {}) if key != ARM]
-    if not varied or any(list(arm.keys) != [ARM, *varied] for arm in request.arms):
-        raise FigureError("sweep needs the directory of one study that varies a setting")
-    settings = {tuple(map(str, (arm.keys[key] for key in varied))) for arm in request.arms}
-    if CALLED in varied and len(settings) == len({arm.keys[CALLED] for arm in request.arms}):
-        varied = [CALLED]
-    if len(varied) > 1:
-        raise FigureError(f"sweep draws one varied setting, and this study has {', '.join(varied)}")
+    asked = _asked(name)
+    key = _varied([arm.keys for arm in request.arms])
     rows = [
         measure(result, [name]).select(
             pl.lit(str(arm.keys[ARM])).alias("series"),
-            pl.lit(arm.keys[varied[0]]).alias("setting"),
+            pl.lit(arm.keys[key]).alias("setting"),
             pl.lit(seed).alias("seed"),
             pl.all(),
         )
@@ -43,16 +36,46 @@ def data(request: Request) -> pl.DataFrame:
     ]
     table = over_seeds(pl.concat(rows, how="vertical_relaxed"), ["series", "setting"], {})
     values = table.filter(pl.col("mean").is_not_null(), statistic=asked.statistics[0])
-    chosen = values.filter(part=asked.part or ALL)
+    parts = values["part"].unique(maintain_order=True).to_list()
+    part = asked.part or (ALL if len(parts) != 1 else parts[0])
+    chosen = values.filter(part=part)
     if chosen.is_empty():
-        parts = values["part"].unique(maintain_order=True).to_list()
-        few = table.filter(pl.col("why").is_not_null(), part=asked.part or ALL)["why"].to_list()
+        few = table.filter(pl.col("why").is_not_null(), part=part)["why"].to_list()
         proposed = f"; {few[0]}" if few else ""
         proposed += f"; name a part, as in {name}@{parts[0]}" if parts else ""
         raise FigureError(f"sweep: no run of this study has a value of {name}{proposed}")
-    named = chosen.with_columns(key=pl.lit(varied[0]), name=pl.lit(name))
+    named = chosen.with_columns(key=pl.lit(key), name=pl.lit(name))
     columns = ["series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high"]
     return named.select(*columns, "at_least", "unfinished", flows="count")
+
+
+def require(keys: Sequence[Mapping[str, Any]], measure: str | None) -> None:
+    """Raise `FigureError` if it cannot be drawn of arms with these keys, and of this measure."""
+    name = measure or USUAL
+    asked = _asked(name)
+    _varied(keys)
+    if asked.measure.by_layer and asked.part is None:
+        raise FigureError(f"sweep: {name} has a part for each layer; name one: {name}@edge, core")
+
+
+def _asked(name: str) -> Wanted:
+    try:
+        return wanted(name)
+    except ValueError as error:
+        raise FigureError(f"sweep: {error}") from None
+
+
+def _varied(keys: Sequence[Mapping[str, Any]]) -> str:
+    """Return the key of the setting that arms with these keys vary."""
+    varied = [key for key in (keys[0] if keys else {}) if key != ARM]
+    if not varied or any(list(of) != [ARM, *varied] for of in keys):
+        raise FigureError("sweep needs the directory of one study that varies a setting")
+    settings = {tuple(map(str, (of[key] for key in varied))) for of in keys}
+    if CALLED in varied and len(settings) == len({of[CALLED] for of in keys}):
+        varied = [CALLED]
+    if len(varied) > 1:
+        raise FigureError(f"sweep draws one varied setting, and this study has {', '.join(varied)}")
+    return varied[0]
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
@@ -102,4 +125,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind("sweep", data, draw)
+KIND = Kind("sweep", data, draw, require=require)

@@ -18,4 +18,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "cwnd_pkts", "window, packets", 1.0)
 
 
-KIND = Kind("windows", data, draw)
+KIND = Kind("windows", data, draw, series="cwnd", of_one=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linkpool import _core, api
+from linkpool import _core
 from linkpool.report.data.numbers import rounded
 from linkpool.result import Result
 from linkpool.topology.fabric import Fabric
@@ -13,10 +13,19 @@ MOST_NODES = 1200
 
 
 def fabric(result: Result) -> dict[str, Any] | str:
-    """Return nodes and cables, or why there is no picture."""
+    """Return nodes and cables, or why there is no picture.
+
+    Raises:
+        ScenarioError: the scenario brings code, and nobody has said that it may run.
+
+    """
     try:
-        plan = api.load(result.dir / "scenario.toml", overrides=[]).plan()
+        plan = result.load().plan()
     except (_core.ScenarioError, OSError) as error:
+        if isinstance(error, _core.ScenarioError) and any(
+            key.startswith("controls") for _, _, key, _ in error.errors
+        ):
+            raise
         return f"the scenario cannot be read again: {str(error).splitlines()[0]}"
     of = Fabric(plan)
     if len(of.names) > MOST_NODES:

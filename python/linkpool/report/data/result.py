@@ -27,6 +27,7 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
 
     """
     result = max(arm.results, key=_worst)
+    picture = fabric(result)
     end = active_end(result)
     with_lanes, recorded = chosen(result, list(asked))
     of_flows = flows(result, with_lanes)
@@ -48,7 +49,7 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
         "heat": strip,
         "failures": columns(failures(result), 10) if result.has("changes") else None,
         "goodput": goodput(result, end),
-        "fabric": fabric(result),
+        "fabric": picture,
         "tables": tables(result),
         "notes": [
             *_of_several(arm, result),
