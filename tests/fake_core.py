@@ -53,7 +53,9 @@ class FakeCore:
     ) -> str:
         """Put seed and overrides before the text."""
         if any(key == "nonsense" for key, _ in overrides):
-            raise ScenarioError(f"{path}: nonsense: unknown key")
+            error = ScenarioError(f"{path}: nonsense: unknown key")
+            error.errors = [(path, None, "nonsense", "unknown key")]
+            raise error
         lines = [f"# {key} = {value}" for key, value in overrides]
         if "[measure]" in text and "cut_off" not in text:
             text = text.replace("[measure]\n", '[measure]\ncut_off = "1s"\n')

@@ -223,7 +223,7 @@ def test_who_only_shows_a_result_runs_no_code_of_it(
     capsys.readouterr()
     assert command("report", one, "-o", page) == 2
     said = capsys.readouterr().err.replace("\n", " ")
-    assert "has algorithms in Python (controls)" in said
+    assert "is code in Python" in said
     assert "add --run-code" in said
     assert not ran.exists()
     assert command("report", one, "-o", page, "--run-code") == 0

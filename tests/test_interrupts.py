@@ -152,6 +152,7 @@ def test_ctrl_c_stops_a_reproduction_at_any_moment(
     assert errors.strip().splitlines()[-1].startswith("interrupted")
     assert printed == ""
     assert not (out / "Many").exists()
+    assert leftovers(out) == []
     if moment != "20 runs":
         return
     before = made(out)

@@ -39,7 +39,8 @@ def test_there_are_documents() -> None:
 )
 def test_every_scenario_of_the_documentation_runs(document: Path, tmp_path: Path) -> None:
     """Cut short: what starts, starts in the first tenths of the time that they simulate."""
-    duration = _core.load(document.read_text("utf-8"), str(document), None, []).duration_s
+    text = document.read_text("utf-8")
+    duration = _core.load(text, str(document), None, [], run_code=True).duration_s
     settings = {} if duration <= 0.02 else {"duration": f"{max(20, round(duration * 20))}ms"}
     result = linkpool.run(document, out=tmp_path / "out", set=settings)
     assert result.flows.height > 0

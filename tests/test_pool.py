@@ -114,7 +114,7 @@ def test_a_lone_run_gets_the_threads_that_its_fabric_is_worth(
 def test_an_error_in_a_scenario_is_raised_as_it_is(
     fake_core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
+    def refuse(*_: object) -> str:
         raise _core.ScenarioError("no such key")
 
     monkeypatch.setattr(_core, "load", refuse)
