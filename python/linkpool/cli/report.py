@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say
 from linkpool.units import show_bytes
 
@@ -43,5 +44,8 @@ def report(
     if len(sources) == 1 and is_study(sources[0]):
         study = StudyResult(sources[0]).study
     arms = arms_of(sources, run_code)
-    size = write_report(arms, out, flows or [], trace, study)
+    try:
+        size = write_report(arms, out, flows or [], trace, study)
+    except _core.ScenarioError as error:  # it brings code, and nobody has said that it may run
+        fail(str(error))
     say(f"{out}, {show_bytes(size)}")
