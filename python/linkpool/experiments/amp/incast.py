@@ -91,8 +91,7 @@ COLUMNS = (
 
 def flows(result: Result) -> pl.DataFrame:
     """Return the columns of a run's flows that the analysis keeps."""
-    kept = ("fct_established_s", "timeouts", "retransmits")
-    return result.flows.select(*kept, pl.col("suppressions").cast(pl.UInt32))
+    return result.flows.select("fct_established_s", "timeouts", "retransmits", "suppressions")
 
 
 class Cells:

@@ -19,8 +19,7 @@ SPARSE: dict[str, Value] = {"queue": {"links": [LINK], "every": "100us", "from":
 def histogram(result: Result) -> pl.DataFrame:
     """Return how many samples found each queue length, in packets."""
     lengths = result.queue.filter(pl.col("link") == LINK)
-    found = lengths.group_by("queue_pkts").agg(pl.len().alias("samples")).sort("queue_pkts")
-    return found.with_columns(pl.col("queue_pkts").cast(pl.UInt32))
+    return lengths.group_by("queue_pkts").agg(pl.len().alias("samples")).sort("queue_pkts")
 
 
 @dataclass(frozen=True)
