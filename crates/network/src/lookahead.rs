@@ -266,6 +266,22 @@ mod tests {
         assert!(Successors::words(&star(46_500)) > MOST_WORDS && Successors::words(&star(46_000)) < MOST_WORDS);
     }
 
+    /// Packets that come to the core are processed four fronts after the one of their window, those that hosts send in that of
+    /// their window. Without stages all are.
+    #[test]
+    fn the_front_of_a_packet_is_that_of_its_stage() {
+        let (fabric, policies) = (tree(), policies());
+        let parts = split(&fabric, 2);
+        let ahead = parts.clone().running_ahead(&fabric, policies, &plain(&fabric));
+        let link = |from, to| {
+            let [from, to] = [from, to].map(|name| fabric.node(name).expect("a node of this name"));
+            fabric.link(from, to).expect("neighbours")
+        };
+        let links = [link("a0.0", "c0"), link("c0", "a3.0"), link("e3.1", "h15"), link("h0", "e0.0")];
+        assert_eq!(links.map(|link| ahead.front(link, 100)), [104, 103, 101, 100]);
+        assert_eq!(links.map(|link| parts.front(link, 100)), [100; 4]);
+    }
+
     #[test]
     fn none_where_partitions_must_meet_in_each_window() {
         let fabric = tree();

@@ -155,6 +155,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::FabricBuilder;
     use crate::topology::fat_tree;
     use linkpool_units::{Rate, Time};
     use proptest::prelude::*;
@@ -182,6 +183,20 @@ mod tests {
         assert_eq!(shares(&[(0, 1, 9), (2, 3, 9)]), [0, 0, 1, 1]);
         assert_eq!(shares(&[(0, 2, 9), (3, 1, 9)]), [1, 0, 1, 0]);
         assert_eq!(shares(&[(0, 3, 9), (1, 2, 9)]), [1, 0, 0, 1]);
+    }
+
+    /// Racks of four and of five hosts under one core switch: a partition each.
+    #[test]
+    fn as_many_pods_as_partitions_stay_whole() {
+        let mut builder = FabricBuilder::default();
+        let hosts: Vec<NodeId> = (0..9).map(|i| builder.node(format!("h{i}"), Layer::Host)).collect();
+        let [first, second] = ["e0", "e1"].map(|name| builder.node(name, Layer::Edge));
+        let core = builder.node("c", Layer::Core);
+        let ends = hosts.iter().map(|host| (*host, if host.index() < 4 { first } else { second }));
+        for (a, b) in ends.chain([(first, core), (second, core)]) {
+            builder.cable(a, b, Rate::gbps(10), Time::from_us(1));
+        }
+        assert_eq!(whole_pods(&builder.build(), 2, []), Some(vec![0, 0, 0, 0, 1, 1, 1, 1, 1]));
     }
 
     #[test]

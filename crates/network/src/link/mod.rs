@@ -565,6 +565,19 @@ mod tests {
         }
     }
 
+    /// Of 46 packets, where 30 waiting ones mark, 25 have left when the next one comes: it finds 20 waiting. So
+    /// long a queue is passed in steps, of which one ends where the mark would act.
+    #[test]
+    fn a_queue_that_has_become_short_does_not_mark() {
+        let limit = QueueLimit::Packets(150);
+        let mut l = link(QueuePolicy::drop_tail(limit).marking(QueueLimit::Packets(30), false));
+        (0..46).for_each(|_| _ = l.enqueue(Time::ZERO, packet(1462)));
+        assert_eq!((l.stats().rare.marks, l.stats().max_queue), (15, 45));
+        // 1,169.6 ns a packet.
+        l.enqueue(Time::from_ps(25 * 1_169_600), packet(1462));
+        assert_eq!((l.stats().rare.marks, l.0.present()), (15, 22));
+    }
+
     /// The same in queues of more packets than a link passes at once: bursts of 100 packets of 42 and 1,462 B with pauses, of
     /// which the short ones let some tens of packets leave.
     #[test]

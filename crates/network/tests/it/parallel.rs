@@ -2,7 +2,7 @@
 
 use crate::common::topologies::pods_and_racks;
 use crate::common::traffic::{ANSWER, Course, Heard, Results, Scene, Send, Terms, Told, scenes, tapped};
-use crate::common::{Rules, cases, fabrics, hashed, host};
+use crate::common::{Rules, cases, fabrics, hashed, host, reference};
 use linkpool_network::topology::fat_tree;
 use linkpool_network::{Ended, Envelope, Fabric, Flags, LinkId, NodeId, Packet, Partitions, partition};
 use linkpool_units::{Rate, Time};
@@ -99,6 +99,27 @@ proptest! {
         }
     }
 
+    /// At timers of switches, of those too that partitions share, all is as far as one alone has come: the same queues.
+    #[test]
+    fn timers_of_switches_find_the_same_queues(
+        (scene, n) in divisible(),
+        looks in prop::collection::vec((0u64..120_000, any::<prop::sample::Index>()), 1..12),
+    ) {
+        let (hosts, nodes) = (scene.fabric.hosts(), scene.fabric.nodes());
+        let look = |(ns, node): (u64, prop::sample::Index)| (Time::from_ns(ns), NodeId::new(hosts + node.index(nodes - hosts)));
+        let mut looks: Vec<(Time, NodeId)> = looks.into_iter().map(look).collect();
+        looks.sort();
+        looks.dedup();
+        let scene = Scene { looks, ..scene };
+        let terms = Terms { every: 1, ..Terms::default() };
+        let alone = scene.course(None, &terms);
+        for parts in [running_ahead(&scene, n), (scene.splitting(&partition(&scene.fabric, n)), n)] {
+            let divided = scene.course(Some(parts), &terms);
+            prop_assert_eq!(&divided.looked, &alone.looked);
+            prop_assert_eq!(&divided.results, &alone.results);
+        }
+    }
+
     /// Where partitions run ahead of each other, they tell of fewer windows, and stop with nothing lost.
     #[test]
     fn partitions_that_run_ahead_are_told_of_and_stop((scene, n) in divisible(), stops in 1usize..12) {
@@ -156,6 +177,26 @@ fn a_silent_run_ends_when_its_last_window_does() {
     // Five fronts at a time, from 0 on: hosts are a window behind, so they run window 12 at front 13.
     let ahead = scene.course(Some((parts, n)), &all);
     assert_eq!((ahead.ended, ahead.results), (Ended::Silent(WINDOW * 15), alone.results));
+    // The stages that are last are four windows behind. At the first of these fronts, others may be at the front before it.
+    let over: Vec<Time> = ahead.told.iter().map(|told| told.over).collect();
+    assert_eq!(over, [Time::ZERO, Time::ZERO, Time::ZERO, WINDOW * 5]);
+}
+
+/// A packet comes to its first switch just as window 1 begins, and from then on routes avoid the link that it would have taken.
+#[test]
+fn routes_change_as_a_window_begins() {
+    let scene = tree(&[(0, 64)]);
+    let edge = scene.fabric.node("e0.0").expect("an edge switch");
+    let used = |scene: &Scene| {
+        let results = scene.run(1000);
+        assert_eq!(results, reference::simulate(scene));
+        let of_edge = scene.fabric.links_from(edge).filter(|link| results.links[link.index()].0.packets > 0);
+        of_edge.filter(|link| scene.fabric.links()[link.index()].to.index() >= 16).collect::<Vec<LinkId>>()
+    };
+    let before = used(&scene);
+    let avoiding = |at| Scene { reroutes: vec![(at, before.iter().copied().collect())], ..scene.clone() };
+    assert_eq!((before.len(), used(&avoiding(WINDOW + Time::from_ps(1)))), (1, before.clone()));
+    assert_ne!(used(&avoiding(WINDOW)), before);
 }
 
 /// No packet, and an end within the first window: the run is silent, not later than its end.

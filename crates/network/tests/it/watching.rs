@@ -137,6 +137,21 @@ fn a_witness_tells_what_plain_links_accept() {
     assert_eq!(lost, [4, 5].map(|seq| (seq, 4, vec![0, 1, 2, 3])));
 }
 
+/// Of a queue of three packets of 1,000 B, 800 ns each, the first has left when two more come just then: one finds room, and the
+/// other one finds the packet in service and three that wait.
+#[test]
+fn a_packet_that_has_just_left_is_not_in_the_queue() {
+    let mut network = network(QueuePolicy::drop_tail(QueueLimit::Packets(3)));
+    network.watch(2);
+    let burst = |numbers: std::ops::Range<u32>| numbers.map(|seq| packet(seq, 1000, Flags::DATA)).collect();
+    let watcher = run(network, vec![(Time::ZERO, burst(0..4)), (Time::from_ns(800), burst(4..6))], None);
+    let lost = watcher.witnessed.iter().flat_map(|w| &w.discarded);
+    let lost: Vec<(u32, u32, Vec<u32>)> = lost
+        .map(|d| (d.packet.packet.seq, d.loss.queued, d.queue.iter().map(|seen| seen.packet.seq).collect()))
+        .collect();
+    assert_eq!(lost, [(5, 4, vec![1, 2, 3, 4])]);
+}
+
 /// A timer at a switch does not keep the packets that come in the same window from going on.
 #[test]
 fn a_switch_may_have_a_timer() {

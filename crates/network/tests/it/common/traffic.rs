@@ -145,6 +145,9 @@ pub struct Lost {
 /// A message between hosts that arrived: the host, the time, the number of the packet of which it tells.
 pub type Heard = (NodeId, Time, u32);
 
+/// A queue of a switch: the link, the time, packets and bytes.
+pub type Look = (LinkId, Time, (u32, u64));
+
 /// How a run goes on and ends, beside its packets.
 #[derive(Clone)]
 pub struct Terms {
@@ -179,6 +182,8 @@ pub struct Course {
     pub sent: u64,
     /// In order of time.
     pub heard: Vec<Heard>,
+    /// In order of link and time.
+    pub looked: Vec<Look>,
     pub results: Results,
 }
 
@@ -211,6 +216,11 @@ pub struct Traffic {
     /// Progress is to be told.
     is_full: Arc<AtomicBool>,
     passed: Vec<Passage>,
+    /// By node: the times at which it is looked at, the next one last.
+    looks: Vec<Vec<Time>>,
+    /// By node: its links whose queues this partition has.
+    links: Vec<Vec<LinkId>>,
+    looked: Vec<Look>,
     seen: Witness,
     /// It sends no more.
     is_over: bool,
@@ -236,6 +246,9 @@ impl Traffic {
             heard: Vec::new(),
             is_full: Arc::default(),
             passed: Vec::new(),
+            looks: vec![Vec::new(); fabric.nodes()],
+            links: vec![Vec::new(); fabric.nodes()],
+            looked: Vec::new(),
             seen: Witness::default(),
             is_over: false,
         }
@@ -326,6 +339,11 @@ impl Handler for Traffic {
 
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         self.note(node, now);
+        if self.looks[node.index()].pop_if(|at| *at == now).is_some() {
+            let links = self.links[node.index()].iter();
+            self.looked.extend(links.map(|link| (*link, now, out.queue(*link, now))));
+            return;
+        }
         let due = &mut self.due[node.index()];
         while let Some((_, number)) = due.first().copied().filter(|(at, _)| *at == now) {
             due.pop_first();
@@ -338,7 +356,8 @@ impl Handler for Traffic {
     }
 
     fn next_timer(&self, node: NodeId) -> Time {
-        let send = self.todo[node.index()].last().map_or(Time::MAX, |s| s.at);
+        let look = self.looks[node.index()].last().copied().unwrap_or(Time::MAX);
+        let send = self.todo[node.index()].last().map_or(look, |s| s.at.min(look));
         self.due[node.index()].first().map_or(send, |(at, _)| send.min(*at))
     }
 
@@ -397,6 +416,8 @@ pub struct Scene {
     pub taps: Vec<(LinkId, Flags)>,
     /// Is there a witness? It needs a network that is not divided.
     pub watched: bool,
+    /// When switches have timers, at which their queues are looked at; in order of time.
+    pub looks: Vec<(Time, NodeId)>,
 }
 
 /// `scenes` with taps on links.
@@ -521,6 +542,7 @@ impl Scene {
             routing: Routing::default(),
             taps: Vec::new(),
             watched: false,
+            looks: Vec::new(),
         }
     }
 
@@ -586,6 +608,11 @@ impl Scene {
             if self.watched {
                 network.watch(self.fabric.hosts());
             }
+            for (at, node) in self.looks.iter().rev().filter(|(_, node)| parts.runs(me, *node)) {
+                traffic.looks[node.index()].push(*at);
+                let own = self.fabric.links_from(*node).filter(|link| parts.sender(*link) == me);
+                traffic.links[node.index()] = own.collect();
+            }
             for node in NodeId::first(self.fabric.nodes()) {
                 if parts.runs(me, node) {
                     network.wake(node, &traffic);
@@ -646,13 +673,16 @@ impl Scene {
         if self.watched {
             results.witnessed = self.drain(&mut runs[0]);
         }
-        Course { ended, told, sent, heard, results }
+        let mut looked: Vec<Look> = runs.iter_mut().flat_map(|(_, traffic)| traffic.looked.drain(..)).collect();
+        looked.sort();
+        Course { ended, told, sent, heard, looked, results }
     }
 
     /// Takes what the witness has seen since a host looked last: a timer after the end lets the first host look again.
     fn drain(&self, (network, traffic): &mut (Network, Traffic)) -> Witnessed {
         traffic.terms.tells = false;
         traffic.todo.iter_mut().for_each(Vec::clear);
+        traffic.looks.iter_mut().for_each(Vec::clear);
         traffic.is_over = true;
         let later = self.end.max(network.known_until());
         traffic.due.iter_mut().for_each(BTreeSet::clear);
