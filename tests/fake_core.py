@@ -138,6 +138,10 @@ class FakeScenario:
         """As many as there are bytes in the scenario: something."""
         return float(len(self._text))
 
+    def plan(self) -> Any:
+        """Return the fabric and the flows, which the true one knows."""
+        return _core.plan(self._text, "fake.toml", None, [])
+
     def offered_loads(self) -> list[tuple[str, str, float, float]]:
         """Return what its workloads offer: nothing."""
         return []

@@ -48,10 +48,14 @@ rtt = { every = "1ps", until = "2ms" }
 counters = { every = "0.5ms", until = "2ms" }
 """
 )
-# Every table has rows: also those of jobs and of changed links.
+# Every table has rows: also those of jobs, of changed links, and of the loads of tiers.
 FULL = (
     RECORDED
     + """
+[[workload.poisson]]
+transport = "amp"
+size = "1KB"
+flows_per_second = 5000
 [[workload.partition-aggregate]]
 transport = "amp"
 servers = 2

@@ -11,8 +11,9 @@ from linkpool.explain.wires import Wires
 from linkpool.units import PS, show_bytes, show_number, show_seconds
 
 BAR = 20
-SUM = "together: the FCT"
 """Characters of the longest bar."""
+SUM = "together: the FCT"
+"""The last row of where the time went."""
 MOST_LINES = 60
 """Moments that are told one by one."""
 
