@@ -1,9 +1,10 @@
 """Draw the figure of speed beside other simulators from what was measured.
 
-    .venv/bin/python benchmarks/beside.py    draws docs/img/speed.svg from benchmarks/figures/beside.json
+    .venv/bin/python benchmarks/beside.py
 
-The JSON file has a row for each run: the task, the simulator, its packet-hops, and its CPU seconds in user mode. The runs of
-a task were made in turn on one machine; docs/performance.md says how to make more.
+It draws docs/img/speed.svg from benchmarks/figures/beside.json, which has a row for each run: the
+task, the simulator, its packet-hops, and its CPU seconds in user mode. The runs of a task were made
+in turn on one machine; docs/performance.md says how to make more.
 """
 
 import json
@@ -29,10 +30,20 @@ def main() -> None:
     for run in json.loads(MEASURED.read_text(encoding="utf-8"))["runs"]:
         groups[run["task"]][run["simulator"]].append(run["hops"] / run["user_s"] / 1e6)
     mpl.rcParams.update({"font.size": 9, "svg.hashsalt": "linkpool", "svg.fonttype": "none"})
-    figure, axes = plt.subplots(figsize=(7.2, 0.5 + 0.27 * sum(map(len, groups.values())) + 0.3 * len(groups)))
+    figure, axes = plt.subplots(
+        figsize=(7.2, 0.5 + 0.27 * sum(map(len, groups.values())) + 0.3 * len(groups))
+    )
     place, ticks, labels = 0.0, [], []
     for task, simulators in groups.items():
-        axes.text(0.012, place, task, va="center", weight="bold", fontsize=9, transform=axes.get_yaxis_transform())
+        axes.text(
+            0.012,
+            place,
+            task,
+            va="center",
+            weight="bold",
+            fontsize=9,
+            transform=axes.get_yaxis_transform(),
+        )
         place += 1
         for simulator, speeds in simulators.items():
             ours = simulator.startswith("linkpool")
@@ -40,7 +51,9 @@ def main() -> None:
             axes.barh(place, middle, height=0.72, color=COLOURS[0] if ours else "#b8b8b8")
             axes.plot([min(speeds), max(speeds)], [place, place], color="#333333", linewidth=1)
             text = f"{middle:.3g}" if middle >= 0.1 else f"{middle:.2g}"
-            axes.text(max(speeds) * 1.06, place, text, va="center", weight="bold" if ours else "normal")
+            axes.text(
+                max(speeds) * 1.06, place, text, va="center", weight="bold" if ours else "normal"
+            )
             ticks.append(place)
             labels.append(simulator)
             place += 1
