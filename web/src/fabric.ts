@@ -2,7 +2,7 @@
 
 import type { Fabric } from "./data";
 import { h, svg } from "./dom";
-import { count, percent, rate } from "./format";
+import { count, givenRate, percent } from "./format";
 import { onTheme, ramp } from "./theme";
 
 const WIDTH = 1000;
@@ -27,7 +27,7 @@ export function fabric(of: Fabric | string): HTMLElement {
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     // Beside the cable, to its left: each direction has a side of its own.
     const [dx, dy] = [((y2 - y1) / length) * thick * 0.6, (-(x2 - x1) / length) * thick * 0.6];
-    const text = `${of.names[from]} → ${of.names[to]}: ${rate(bps)}, ${percent(used)} used, ${count(lost)} lost, ` +
+    const text = `${of.names[from]} → ${of.names[to]}: ${givenRate(bps)}, ${percent(used)} used, ${count(lost)} lost, ` +
       `${count(marks)} marked, longest queue ${queue}`;
     const line = svg("line", {
       x1: x1 + dx, y1: y1 + dy, x2: x2 + dx, y2: y2 + dy, "stroke-width": thick, class: "link",

@@ -4,7 +4,7 @@ import type { Group, ResultData, Table } from "./data";
 import { h, section } from "./dom";
 import { KINDS } from "./events";
 import { fabric } from "./fabric";
-import { bytes, count, number, rate, seconds } from "./format";
+import { count, givenBytes, number, rate, seconds } from "./format";
 import { rows, scatter } from "./scatter";
 import { table } from "./table";
 import { Timeline } from "./timeline";
@@ -89,7 +89,7 @@ function card(value: string, what: string, more: string): HTMLElement {
 
 function describe(flow: Record<string, any>): [string, string][] {
   const facts: [string, string][] = [
-    ["size", flow.size_bytes === null ? "unlimited" : bytes(flow.size_bytes)],
+    ["size", flow.size_bytes === null ? "unlimited" : givenBytes(flow.size_bytes)],
     ["FCT", (flow.at_least ? "unfinished, ≥ " : "") + seconds(flow.fct_s)],
     ["slowdown", (flow.at_least ? "≥ " : "") + number(flow.slowdown)],
     ["goodput", rate(flow.goodput_bps)],

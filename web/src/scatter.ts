@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import type { Columns, ResultData } from "./data";
 import { h } from "./dom";
-import { bytes, seconds } from "./format";
+import { bytes, givenBytes, seconds } from "./format";
 import { NARROW, onTheme, series } from "./theme";
 
 /** Rows of columns. */
@@ -40,7 +40,7 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
         Plot.dot(flows, Plot.pointer({ x: "size_bytes", y: "slowdown", r: 7, stroke: "currentColor", strokeWidth: 2 })),
         Plot.tip(flows, Plot.pointer({
           x: "size_bytes", y: "slowdown",
-          title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${bytes(f.size_bytes)} ${f.at_least ? "not finished after" : "in"} ${seconds(f.fct_s)}, slowdown ${f.at_least ? "≥ " : ""}${f.slowdown.toPrecision(3)}\n` +
+          title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${givenBytes(f.size_bytes)} ${f.at_least ? "not finished after" : "in"} ${seconds(f.fct_s)}, slowdown ${f.at_least ? "≥ " : ""}${f.slowdown.toPrecision(3)}\n` +
             `${f.timeouts} timeouts, ${f.retransmits} retransmitted of ${f.segments}`,
           fill: "var(--card)", stroke: "var(--line)",
         })),

@@ -10,6 +10,7 @@ import typer
 from linkpool.cli.console import fail, say
 from linkpool.cli.show import period, require_result
 from linkpool.figures.source import short_names
+from linkpool.notices import unmet_changes
 from linkpool.study.comparison import COMPARED, Comparison
 from linkpool.study.measures import wanted
 from linkpool.study.remarks import counts_of, remarks
@@ -43,6 +44,8 @@ def compare(
     if form == "table":
         for name, result in zip(names, results, strict=True):
             say(f"measured period of {name}: {period(result.summary)}")
+            for notice in unmet_changes(result):
+                say(f"note on {name}: {notice}")
         say()
     chosen = COMPARED if measures is None else measures_of(measures)
     pairs = list(zip(names, results, strict=True))

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
+from linkpool.notices import notices
 from linkpool.offered import remarks
 from linkpool.result import Result, ResultError
 from linkpool.summary import FctStats, Group, Slowdowns, Summary, size_class
@@ -87,6 +88,8 @@ def print_result(result: Result, console: Console) -> None:
     """Print the tables of a result's summary."""
     summary = result.summary
     console.print(f"measured period: {period(summary)}")
+    for notice in notices(result):
+        console.print(f"note: {notice}")
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
     _print_groups(groups, console)
     console.print(_workloads(summary))
@@ -103,7 +106,8 @@ def print_result(result: Result, console: Console) -> None:
 
 def period(of: Summary) -> str:
     """Say from when to when statistics are measured."""
-    return f"{show_seconds(of.period_start_s)} to {show_seconds(of.period_end_s)}"
+    start, end = (show_seconds(at, given=True) for at in (of.period_start_s, of.period_end_s))
+    return f"{start} to {end}"
 
 
 def _print_groups(groups: list[Group], console: Console) -> None:
@@ -154,7 +158,11 @@ def _workloads(summary: Summary) -> Table:
     for heading in (*headings, "flows not started") if cut else headings:
         table.add_column(heading, justify="right")
     for of in summary.workloads:
-        mean = "-" if of.mean_bytes is None else show_bytes(of.mean_bytes)
+        mean = (
+            "-"
+            if of.mean_bytes is None
+            else show_bytes(of.mean_bytes, given=of.mean_bytes.is_integer())
+        )
         names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
         not_started = (str(of.not_started or 0),) if cut else ()
         table.add_row(of.label, *names, mean, _four(of.load), *not_started)

@@ -48,9 +48,8 @@ def topology(
         stdout().print(table)
     across, access = fabric.bisection()
     share = f"{100 * across / access:.3g}% of their links' rate" if access else ""
-    stdout().print(
-        f"bisection (first half of the hosts to the second): {show_rate(across)}, {share}"
-    )
+    rate = show_rate(across, given=True)
+    stdout().print(f"bisection (first half of the hosts to the second): {rate}, {share}")
     if plot is not None:
         from linkpool.topology.drawing import draw
 
@@ -77,11 +76,11 @@ def _nodes(fabric: Fabric) -> Table:
 def _cables(fabric: Fabric) -> Table:
     table = _table("cables between", "number", "rate", "delay", "together")
     for c in fabric.cables():
-        together = show_rate(float(c.number * c.rate_bps))
+        together = show_rate(float(c.number * c.rate_bps), given=True)
         ends = " and ".join(c.ends)
-        table.add_row(
-            ends, str(c.number), show_rate(float(c.rate_bps)), show_seconds(c.delay_s), together
-        )
+        rate = show_rate(float(c.rate_bps), given=True)
+        delay = show_seconds(c.delay_s, given=True)
+        table.add_row(ends, str(c.number), rate, delay, together)
     return table
 
 

@@ -40,7 +40,8 @@ def draw(fabric: Fabric) -> Figure:
                 cables, colors=colour, linewidths=thickness, alpha=0.6 if many else 0.9, zorder=1
             )
         )
-        handles.append(Line2D([], [], color=colour, lw=1 + 0.8 * i, label=show_rate(float(rate))))
+        label = show_rate(float(rate), given=True)
+        handles.append(Line2D([], [], color=colour, lw=1 + 0.8 * i, label=label))
     points = float(np.clip(3000 / max(len(fabric.names), 1), 12, 70))
     for layer, number in fabric.nodes_by_layer().items():
         nodes = [node for node, of in enumerate(fabric.layers) if of == layer]

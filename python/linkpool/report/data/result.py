@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkpool.figures.source import Arm
+from linkpool.notices import notices
 from linkpool.report.data.fabric import fabric
 from linkpool.report.data.flows import MOST as MOST_FLOWS
 from linkpool.report.data.flows import SLOWEST, flows
@@ -53,6 +54,7 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
         "tables": tables(result),
         "notes": [
             *_of_several(arm, result),
+            *(f"{notice[:1].upper()}{notice[1:]}." for notice in notices(result)),
             *([note] if note else []),
             *_notes(result, of_flows, recorded, len(with_lanes), strip),
         ],

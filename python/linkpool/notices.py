@@ -1,0 +1,57 @@
+"""What a reader of a result should know before its numbers are believed."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from linkpool.result import Result
+
+MUCH_SENT_AGAIN = 0.5
+"""A run in which more than this share of the segments was sent again is no usual one."""
+NAMED = 3
+"""So many links are named."""
+
+
+def notices(result: Result) -> list[str]:
+    """Return sentences about a result: what changed without effect, and what is out of the usual.
+
+    Raises:
+        ResultError: a table is missing or damaged.
+
+    """
+    return [*_sent_again(result), *unmet_changes(result)]
+
+
+def _sent_again(result: Result) -> list[str]:
+    of = result.summary.overall
+    if of.retransmits <= MUCH_SENT_AGAIN * of.segments:
+        return []
+    share = 100 * of.retransmits / of.segments
+    return [
+        f"{share:.0f}% of all segments were sent again ({of.retransmits} of {of.segments}); "
+        "look at timeouts, and whether min_rto is shorter than the time in queues"
+    ]
+
+
+def unmet_changes(result: Result) -> list[str]:
+    """Name changed links to which no packet came in the whole run."""
+    if not result.has("changes"):
+        return []
+    changes = result.changes.drop_nulls("link")
+    changed = changes["link"].unique(maintain_order=True)
+    came = ("packets", "drops", "drops_down", "drops_loss")
+    idle = result.links.filter(pl.sum_horizontal(*came) == 0)["link"].implode()
+    unmet = changed.filter(changed.is_in(idle)).to_list()
+    if not unmet:
+        return []
+    avoided = (result.changes["change"] == "routes").any()
+    why = "no flow took them, or routing avoided them" if avoided else "no flow took them"
+    return [
+        f"{len(unmet)} of {len(changed)} changed links met no packet in the whole run ({why}): "
+        f"{_names(unmet)}"
+    ]
+
+
+def _names(links: Sequence[str]) -> str:
+    rest = len(links) - NAMED
+    return ", ".join(links[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
