@@ -188,7 +188,7 @@ def test_flows_are_consistent(scenario: Scenario) -> None:
     assert flows.height == 6
     assert flows["end_s"].null_count() == 0
     assert (flows["acked_bytes"] == 64 * 1024).all()
-    assert (flows["burst"].unique().sort() == pl.Series([0, 1], dtype=pl.UInt32)).all()
+    assert (flows["burst"].unique().sort() == pl.Series([0, 1], dtype=pl.Int64)).all()
     for left, right in (
         (flows["fct_s"], flows["end_s"] - flows["start_s"]),
         (flows["fct_established_s"], flows["end_s"] - flows["established_s"]),

@@ -1,5 +1,6 @@
 """Explained flows: scenarios worked by hand, and sums that hold for random ones."""
 
+import json
 import random
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import linkpool
 from linkpool import Result
+from linkpool.columns import nodes_of
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, breakdown
 from linkpool.explain.picture import draw
@@ -202,8 +204,69 @@ def test_a_receive_buffer_is_named(run: Run) -> None:
     """Two segments of room: the sender waits for their ACKs, whatever its window."""
     settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10")
     told = story(run(FABRIC + settings + 'receive_buffer = "2800B"\n' + flow("14000B")))
-    assert Held.WINDOW not in told.held
-    assert told.held[Held.BUFFER] > 3 * (LONG + SHORT)
+    assert not {Held.WINDOW, Held.SEND_BUFFER} & set(told.held)
+    assert told.held[Held.RECEIVE_BUFFER] > 3 * (LONG + SHORT)
+    check_sum(told)
+    sends = story(run(FABRIC + settings + 'send_buffer = "2800B"\n' + flow("14000B")))
+    assert not {Held.WINDOW, Held.RECEIVE_BUFFER} & set(sends.held)
+    assert sends.held[Held.SEND_BUFFER] == told.held[Held.RECEIVE_BUFFER]
+
+
+def test_a_slow_reader_is_named(run: Run) -> None:
+    """20 MB read at 100 Mbit/s take 1.6 s; a buffer of 181 packets, a window of thousands."""
+    text = """
+duration = "200ms"
+drain = "100s"
+[topology.many-to-one]
+senders = 1
+rate = "10Gbps"
+delay = "1ms"
+[queue]
+limit = 20000
+[transport.t]
+control = "reno"
+ack_every = 1
+receive_buffer = "256KiB"
+read_rate = "100Mbps"
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "R"
+size = "20MB"
+"""
+    told = story(run(text))
+    life = told.life.end - told.life.start
+    assert told.held[Held.RECEIVE_BUFFER] > 0.95 * life
+    assert told.held.get(Held.WINDOW, 0) < 0.02 * life
+    assert "the receive buffer: the receiver's window offers no more" in as_text(told)
+    check_sum(told)
+
+
+def test_a_name_may_have_blanks(run: Run) -> None:
+    """A path of `New York`, `s` and `say "b" here` has three nodes."""
+    nodes = ["New York", 'say "b" here']
+    quoted = [json.dumps(name) for name in nodes]
+    hosts = "".join(f'{{ id = {name}, kind = "host" }}, ' for name in quoted)
+    edges = ", ".join(f'{{ source = {name}, target = "s" }}' for name in quoted)
+    text = f"""
+duration = "1ms"
+[topology.graph]
+nodes = [{hosts}{{ id = "s", kind = "switch" }}]
+edges = [{edges}]
+rate = "10Gbps"
+delay = "1us"
+[transport.t]
+control = "dctcp"
+[[workload.flow]]
+transport = "t"
+from = {quoted[0]}
+to = {quoted[1]}
+size = "20KB"
+"""
+    result = run(text)
+    told = story(result)
+    assert told.life.paths == {0: ["New York", "s", 'say "b" here']}
+    assert nodes_of(result.subflows["path"][0]) == told.life.paths[0]
     check_sum(told)
 
 
@@ -211,7 +274,7 @@ def test_a_window_of_a_subflow_is_named(run: Run) -> None:
     """Two segments in flight at most, whatever the congestion window."""
     settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10")
     told = story(run(FABRIC + settings + 'subflow_window = "2800B"\n' + flow("14000B")))
-    assert not {Held.WINDOW, Held.BUFFER} & set(told.held)
+    assert not {Held.WINDOW, Held.SEND_BUFFER, Held.RECEIVE_BUFFER} & set(told.held)
     assert told.held[Held.SUBFLOW_WINDOW] > 3 * (LONG + SHORT)
     check_sum(told)
 
@@ -238,12 +301,35 @@ to = "D1"
 size = "1MB"
 """
     told = story(run(text))
-    assert told.held[Held.BUFFER] > 0.2 * sum(told.held.values())
+    assert told.held[Held.SEND_BUFFER] > 0.2 * sum(told.held.values())
     check_sum(told)
     plain = story(run(text.replace("subflows = 2", 'subflows = 2\nsend_buffer = "unlimited"')))
-    assert Held.BUFFER not in plain.held
+    assert Held.SEND_BUFFER not in plain.held
 
 
+FABRICS = [
+    """[topology.fat-tree]
+k = 4
+rate = "1Gbps"
+delay = "2us"
+""",
+    # Its hosts pass packets on, and lose some of them.
+    """[topology.bcube]
+n = 2
+k = 2
+rate = "1Gbps"
+delay = "1us"
+""",
+    """[topology.multi-plane]
+planes = 2
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "1Gbps"
+delay = "500ns"
+""",
+]
+BUFFERS = ["", "", 'receive_buffer = "30KB"\nread_rate = "200Mbps"', 'send_buffer = "20KB"']
 CONTROLS = ["reno", "dctcp", "cubic", "lia", "amp", "xmp", "mmptcp"]
 
 
@@ -259,16 +345,15 @@ def random_scenario(rng: random.Random) -> str:
 seed = {rng.randrange(1 << 30)}
 duration = "1ms"
 drain = "20s"
-[topology.fat-tree]
-k = 4
-rate = "1Gbps"
-delay = "2us"
+{rng.choice(FABRICS) if not change else FABRICS[0]}
 [queue]
 limit = {rng.choice([3, 10, 100])}
 {"mark = 2" if rng.random() < 0.5 else ""}
+{'discipline = "priority"' if rng.random() < 0.3 else ""}
 [transport.t]
 control = "{control}"
 {f"subflows = {subflows}" if multipath else ""}
+{rng.choice(BUFFERS)}
 {'switch_bytes = "10KB"' if control == "mmptcp" else ""}
 ack_every = {every}
 min_rto = "{rng.choice(["1ms", "10ms", "200ms"])}"
@@ -314,7 +399,37 @@ jitter = "100us"
 {change if rng.random() < 0.5 else ""}"""
 
 
-@pytest.mark.parametrize("number", range(6))
+def test_a_loss_at_a_host_that_passes_packets_on_is_no_sending(run: Run) -> None:
+    """In a BCube the hosts between two hosts drop packets of their flows."""
+    text = """
+duration = "1ms"
+drain = "5s"
+[topology.bcube]
+n = 2
+k = 1
+rate = "1Gbps"
+delay = "1us"
+[queue]
+limit = 5
+[transport.t]
+control = "reno"
+[[workload.all-to-all]]
+transport = "t"
+size = "20KB"
+"""
+    result = run(text)
+    wires, elsewhere = Wires(result), 0
+    for life in replay(result, result.flows.drop_nulls("end_s")["flow"].to_list()):
+        sent = [e for e in life.events if e.what == "sent" and e["kind"] == "data"]
+        assert len(sent) == life.row["segments"]
+        lost = [e for e in life.events if e.what == "lost" and e["kind"] == "data"]
+        own = life.row["src"]
+        elsewhere += sum(e["link"].startswith("h") and not e["link"].startswith(own) for e in lost)
+        check_sum(tell(life, wires))
+    assert elsewhere > 0
+
+
+@pytest.mark.parametrize("number", range(9))
 def test_times_add_up_in_random_scenarios(run: Run, rng: random.Random, number: int) -> None:
     result = run(random_scenario(rng))
     finished = result.flows.drop_nulls("end_s")["flow"].to_list()

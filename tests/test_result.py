@@ -252,6 +252,65 @@ def test_random_damage_is_a_line_or_nothing(directory: Path) -> None:
     assert len(messages) > 50, "most damage is found"
 
 
+@pytest.mark.core
+def test_damage_without_a_manifest_is_no_bug(
+    scenario: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Tables of a run that are cut off or changed: a line that names the file, and no panic."""
+    text = """
+duration = "1ms"
+drain = "1s"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "10Gbps"
+delay = "1us"
+[transport.t]
+control = "dctcp"
+[[workload.permutation]]
+transport = "t"
+size = "20KB"
+"""
+    directory = tmp_path / "result"
+    linkpool.run(scenario(text), out=directory, threads=1)
+    (directory / "manifest.json").unlink()
+    tables = {path: path.read_bytes() for path in sorted(directory.glob("*.parquet"))}
+    commands = {
+        "report": ["--out", str(tmp_path / "page.html")],
+        "replay": ["--out", str(tmp_path / "again"), "--record", "cwnd.every=1ms"],
+        "explain": ["--flow", "0"],
+    }
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    refused = 0
+    for round_ in range(24):
+        path = rng.choice(list(tables))
+        content = bytearray(tables[path])
+        if round_ % 2:
+            for _ in range(8):
+                content[rng.randrange(len(content))] ^= 0xFF
+        else:
+            del content[rng.randrange(len(content)) :]
+        path.write_bytes(content)
+        command = rng.choice(list(commands))
+        arguments = ["linkpool", command, str(directory), *commands[command]]
+        monkeypatch.setattr("sys.argv", arguments)
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        said = capfd.readouterr()
+        path.write_bytes(tables[path])
+        assert not any(word in said.err for word in ("bug", "panick", "Traceback")), (seed, said)
+        assert caught.value.code in (0, None, 1, 2), (seed, said)
+        if "damaged" in said.err:
+            refused += 1
+            assert path.name in said.err, (seed, path, said)
+    assert refused > 4
+
+
 def other_bit(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

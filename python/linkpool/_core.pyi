@@ -157,6 +157,9 @@ def define_control(description: dict[str, object]) -> int:
     simulator calls them.
     """
 
+def check_table(path: str) -> int:
+    """Decode a Parquet file, and return the number of its rows; `ValueError`: it is damaged."""
+
 def tables() -> list[tuple[str, str, str | None, list[tuple[str, str, str, str]]]]:
     """Return the tables that a result may have.
 

@@ -170,7 +170,7 @@ def simulate_loaded(
 
 def write_summary(directory: Path) -> None:
     """Write the summary of a result beside its tables."""
-    summary = Result(directory).summary.as_dict()
+    summary = Result.of_run(directory).summary.as_dict()
     (directory / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
 
 

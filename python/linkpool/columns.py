@@ -1,5 +1,7 @@
 """The tables and columns of a result, as the simulator declares them beside its rows."""
 
+import json
+import re
 from dataclasses import dataclass
 
 from linkpool import _core
@@ -45,3 +47,14 @@ TABLES: dict[str, Table] = {
     name: Table(name, rows, lacking, tuple(Column(*column) for column in columns))
     for name, rows, lacking, columns in _core.tables()
 }
+
+
+def nodes_of(path: str) -> list[str]:
+    """Return the names of the nodes of a `path` in `subflows`.
+
+    >>> nodes_of('S1 W "New York"')
+    ['S1', 'W', 'New York']
+
+    """
+    words = re.findall(r'"(?:[^"\\]|\\.)*"|\S+', path)
+    return [json.loads(word) if word.startswith('"') else word for word in words]

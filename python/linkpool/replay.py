@@ -56,7 +56,7 @@ def replay(
     changed = {key.partition(".")[0] for key in record}
 
     def compare(directory: Path) -> None:
-        _require_same(result, Result(directory), changed, note)
+        _require_same(result, Result.of_run(directory), changed, note)
 
     again = api.simulate_loaded(scenario, out, progress, threads, ignore_estimate, compare)
     return again, note

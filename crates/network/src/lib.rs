@@ -39,7 +39,7 @@ pub use change::{LinkChange, Loss, Timetable};
 pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, split_member};
-pub use link::{LinkStats, RareEvents};
+pub use link::{LinkStats, OnWire, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::Trailer;
 pub use packet::{Envelope, Flags, Packet};

@@ -12,6 +12,7 @@ use mimalloc::MiMalloc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Scenario};
+use worker::Worker;
 
 /// The memory of large simulations is in huge pages where the system grants them (`docs/performance.md`).
 #[global_allocator]
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
+    module.add_function(wrap_pyfunction!(check_table, module)?)?;
     module.add_function(wrap_pyfunction!(convert, module)?)?;
     module.add_function(wrap_pyfunction!(control::control_layout, module)?)?;
     module.add_function(wrap_pyfunction!(control::define_control, module)?)?;
@@ -51,6 +53,13 @@ fn tables() -> Vec<TableInfo> {
     let column = |c: &linkpool_sim::Column| [c.name, c.kind.name(), c.unit, c.meaning];
     let table = |t: linkpool_sim::TableInfo| (t.name, t.rows, t.lacking, t.columns.iter().map(column).collect());
     linkpool_sim::tables().into_iter().map(table).collect()
+}
+
+/// Checks whether a table can be read. The reader may panic where a file is damaged.
+#[pyfunction]
+fn check_table(py: Python<'_>, path: std::path::PathBuf) -> PyResult<u64> {
+    let worker = Worker::start(move || linkpool_sim::check_table(&path).map_err(|why| why.to_string()))?;
+    worker.wait(py, |_| Ok(()))?.and_then(std::convert::identity).map_err(PyValueError::new_err)
 }
 
 #[pyfunction]

@@ -31,8 +31,9 @@ pub use plan::{
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};
 pub use results::ideal::Ideal;
-pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, RankOutcome, SubflowOutcome};
+pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome, SubflowOutcome};
 pub use results::passing::Passed;
+pub use results::readable::check_table;
 pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::tables::{Unknown, tables};

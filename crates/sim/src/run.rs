@@ -9,7 +9,7 @@ use crate::record::period::Period;
 use crate::record::sampling::Sampling;
 use crate::results::iterations::Iterations;
 use crate::results::jobs::Operations;
-use crate::results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome};
 use crate::results::passing::Passed;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Sink, failure, take};
@@ -109,6 +109,17 @@ impl RunError {
     }
 }
 
+/// The first error in simulated time of the partitions with these `buffers`, which have stopped, or of the flow whose
+/// hook failed first; at one time a limit, by host.
+fn check_errors(buffers: &[Buffer], plan: &Plan, first_hook: Option<&FlowOutcome>) -> Result<(), RunError> {
+    let limit = failure(buffers);
+    let hook = first_hook.filter(|flow| limit.is_none_or(|limit| flow.active_until < limit.at));
+    match hook.and_then(|flow| RunError::of_flow(plan, flow)) {
+        Some(error) => Err(error),
+        None => check_limits(buffers, plan),
+    }
+}
+
 /// Why the partitions with these `buffers`, which have stopped, could not go on, if they could not.
 pub(crate) fn check_limits(buffers: &[Buffer], plan: &Plan) -> Result<(), RunError> {
     failure(buffers).map_or(Ok(()), |failure| Err(RunError::of(failure, plan)))
@@ -150,14 +161,14 @@ pub fn simulate(
     let (mut data_packets, mut acked_bytes) = (0, 0);
     let (mut operations, mut iterations) = (Operations::default(), Iterations::default());
     let mut deliveries: HashMap<FlowId, Time> = HashMap::new();
-    let hook_error = OnceCell::new();
+    let first_hook = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
         let mut recorded = take(&buffers, before);
         deliveries.extend(recorded.delivered.drain(..));
         // A flow is delivered before it ends.
         recorded.flows.iter_mut().for_each(|flow| flow.delivered = deliveries.remove(&flow.flow));
-        if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of_flow(plan, flow)) {
-            hook_error.get_or_init(|| error);
+        if let Some(flow) = recorded.flows.iter().find(|flow| flow.hook_error.is_some()) {
+            first_hook.get_or_init(|| flow.clone());
             return false;
         }
         recorded.jobs.extend(recorded.flows.iter().filter_map(|flow| operations.note(plan, flow)));
@@ -179,7 +190,7 @@ pub fn simulate(
         }
         recorded.jobs.into_iter().for_each(|job| sink.job(job));
         recorded.ranks.into_iter().for_each(|rank| sink.rank(rank));
-        !sink.is_broken() && failure(&buffers).is_none()
+        !sink.is_broken() && failure(&buffers).is_none_or(|failure| failure.at >= before)
     };
     let ended = run_partitions(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
@@ -188,9 +199,9 @@ pub fn simulate(
         WINDOWS_PER_STEP,
         &mut |now, hops| give(now, None) && progress(Progress { now, end: plan.end, hops }),
     );
-    check_limits(&buffers, plan)?;
+    check_errors(&buffers, plan, first_hook.get())?;
     let simulated = match ended {
-        Ended::Stopped => return Err(hook_error.into_inner().unwrap_or(RunError::Stopped)),
+        Ended::Stopped => return Err(RunError::Stopped),
         // Without further events the simulated time still passes to the end.
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
@@ -199,7 +210,8 @@ pub fn simulate(
         hosts.finish(simulated, network);
     }
     if !give(Time::MAX, Some(simulated)) {
-        return Err(hook_error.into_inner().unwrap_or(RunError::Stopped));
+        check_errors(&buffers, plan, first_hook.get())?;
+        return Err(RunError::Stopped);
     }
     let mut outcome =
         Outcome { links: Vec::new(), hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };
@@ -211,12 +223,17 @@ pub fn simulate(
     let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(simulated)).collect();
     for id in LinkId::first(plan.fabric.links().len()) {
         let sender = usize::from(partitions.sender(id));
-        let (stats, sent_bytes) = runs[sender].0.link_outcome(id, simulated);
+        let (stats, on_wire) = runs[sender].0.link_outcome(id, simulated);
         let on_the_way = on_the_way.iter().map(|counts| counts[id.index()]).sum();
-        outcome.links.push(LinkOutcome { stats, sent_bytes, measured_bytes: 0, on_the_way });
+        outcome.links.push(LinkOutcome {
+            stats,
+            sent_bytes: on_wire.bytes(),
+            measured: MeasuredLink::default(),
+            on_the_way,
+        });
     }
-    for (link, bytes) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
-        outcome.links[link.index()].measured_bytes = bytes;
+    for (link, measured) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
+        outcome.links[link.index()].measured = measured;
     }
     Ok(outcome)
 }

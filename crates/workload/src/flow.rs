@@ -3,9 +3,21 @@
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
 use linkpool_units::{HostId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// The priority of a flow at ports with `discipline = "priority"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowPriority {
+    /// All its packets have low priority.
+    Low,
+    /// All its packets have high priority.
+    High,
+}
 
 /// One flow that will be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,12 +36,14 @@ pub struct Flow {
     pub burst: u32,
     /// Number of the job that it belongs to.
     pub job: Option<u32>,
+    /// Its priority; `None`: that of its transport.
+    pub priority: Option<FlowPriority>,
 }
 
 impl Flow {
     /// A flow that goes on to its end, of no burst and no job.
     pub fn new((src, dst): (HostId, HostId), size: Option<u64>, start: Time) -> Flow {
-        Flow { src, dst, size, start, stop: Time::MAX, burst: 0, job: None }
+        Flow { src, dst, size, start, stop: Time::MAX, burst: 0, job: None, priority: None }
     }
 }
 

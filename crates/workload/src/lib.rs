@@ -17,7 +17,7 @@ pub use arrivals::{PoissonTimes, jitter};
 pub use cdf::{Cdf, Interpolation};
 pub use collective::{CollectiveAlgorithm, Message};
 pub use destination::random_other;
-pub use flow::Flow;
+pub use flow::{Flow, FlowPriority};
 pub use gaps::{Gap, GapDistribution, Gaps};
 pub use kinds::WorkloadKind;
 pub use matrix::{Matrix, Rule, Senders};

@@ -134,7 +134,11 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         fail(f"{where}{error.strerror or error}", code=1)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        if what := _unverified(error):
+            fail(what)
         fail(_bug(error), code=1)
 
 
@@ -147,7 +151,20 @@ def _usage(error: Any) -> NoReturn:
     fail(f"{command}: {said[0].lower()}{said[1:]}; see {command} --help")
 
 
-def _bug(error: Exception) -> str:
+def _unverified(error: BaseException) -> str:
+    """Say of a result that no manifest vouches for that its files may not fit each other."""
+    from linkpool.result import unverified  # here: it takes long to load
+
+    if not unverified:
+        return ""
+    names = ", ".join(sorted(map(str, unverified)))
+    return (
+        f"{names}: the tables are not as linkpool writes them ({type(error).__name__}: {error}). "
+        "Without manifest.json nobody can tell which file was damaged or changed; repeat the run"
+    )
+
+
+def _bug(error: BaseException) -> str:
     """Write the traceback of a bug to a file, and ask the user to report it."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="linkpool-bug-", suffix=".txt", delete=False, encoding="utf-8"

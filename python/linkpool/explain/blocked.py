@@ -17,7 +17,8 @@ class Held(Enum):
     SUPPRESSED = "the congestion window, with other subflows suppressed"
     WINDOW = "the congestion window"
     EARLIER = "earlier messages on the connection, whose data goes first"
-    BUFFER = "the send or receive buffer"
+    SEND_BUFFER = "the send buffer"
+    RECEIVE_BUFFER = "the receive buffer: the receiver's window offers no more"
     SUBFLOW_WINDOW = "`subflow_window`, the most data in flight on a subflow"
     PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
@@ -32,6 +33,8 @@ def blocked(life: Life) -> dict[Held, int]:
     room = None if buffer is None else buffer - life.opens["mss"]
     on_subflow: dict[int, int] = defaultdict(int)
     begin = reached = acked = 0
+    # Without an offer the window of the receiver is unlimited.
+    offered: int | None = None
     if message is not None:
         begin, reached, acked = message["begin"], message["sent"], message["acked"]
     at = life.start
@@ -40,7 +43,10 @@ def blocked(life: Life) -> dict[Held, int]:
     # After the last event of an unfinished flow, all stays as it is until the run ends.
     for e in [*events, Event(life.end, "end", {})]:
         if e.at > at:
-            held = _held(states, (reached, acked), (begin, life.size), room)
+            fits = None if offered is None else offered - life.opens["mss"]
+            if offered is not None and life.size is not None and life.size <= offered:
+                fits = None  # the rest fits, though it be less than a segment
+            held = _held(states, (reached, acked), (begin, life.size), (room, fits))
             if held in (Held.WINDOW, Held.SUPPRESSED):
                 held = _instead(held, states, on_subflow, life.opens)
             if life.is_pulled:
@@ -53,6 +59,8 @@ def blocked(life: Life) -> dict[Held, int]:
             states[e["subflow"]] = e
         elif e.what == "acked":
             acked = e["bytes"]
+        elif e.what == "offered":
+            offered = e["end"]
         elif e.what == "sent" and e["kind"] == "data":
             # Positions are modulo 2^32; the nearest to what was reached before is meant.
             reached = max(reached, near(e["ack"], reached) + e["payload"])
@@ -107,16 +115,16 @@ def _instead(held: Held, states: dict[int, Event], sent: dict[int, int], opens: 
     ]
     if with_room and most is not None and all(flight + mss > most for flight in with_room):
         return Held.SUBFLOW_WINDOW
-    return Held.BUFFER if with_room and opens["grows"] else held
+    return Held.SEND_BUFFER if with_room and opens["grows"] else held
 
 
 def _held(
     states: dict[int, Event],
     sent: tuple[int, int],
     data: tuple[int, int | None],
-    room: int | None,
+    buffers: tuple[int | None, int | None],
 ) -> Held:
-    (reached, acked), (begin, end) = sent, data
+    (reached, acked), (begin, end), (room, fits) = sent, data, buffers
     if not any(state["established"] for state in states.values()):
         return Held.HANDSHAKE
     if end is not None and reached >= end:
@@ -124,7 +132,9 @@ def _held(
     if reached < begin:
         return Held.EARLIER
     if room is not None and reached - acked > room:
-        return Held.BUFFER
+        return Held.SEND_BUFFER
+    if fits is not None and reached > fits:
+        return Held.RECEIVE_BUFFER
     if any(state["suppressed"] and state["established"] for state in states.values()):
         return Held.SUPPRESSED
     return Held.WINDOW

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from linkpool.columns import nodes_of
 from linkpool.explain.packets import GOES_ON, key_of, other_end
 from linkpool.replay import difference, require_same_times, traceable
 from linkpool.result import Result
@@ -27,7 +28,7 @@ class Event:
     Attributes:
         at: when, ps.
         what: `opens`, `given`, `sent`, `arrived`, `timer`, `turn`, `lost`, `state`, `acked`,
-            `done` or `ends`.
+            `offered`, `done` or `ends`.
         more: the rest, by name; `crates/sim/src/trace/row.rs` explains it.
 
     """
@@ -186,5 +187,5 @@ def _times(events: list[Event], flow: int) -> tuple[int, int | None] | None:
 def _paths(result: Result, flow: int) -> dict[int, list[str]]:
     rows = result.scan("subflows").filter(pl.col("flow") == flow).select("subflow", "path")
     return {
-        subflow: path.split() for subflow, path in rows.collect().iter_rows() if path is not None
+        subflow: nodes_of(path) for subflow, path in rows.collect().iter_rows() if path is not None
     }

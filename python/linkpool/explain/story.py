@@ -60,7 +60,11 @@ def as_text(story: Story) -> str:
 
 def _head(story: Story) -> str:
     row = story.life.row
-    size = "data without end" if row["size_bytes"] is None else show_bytes(row["size_bytes"])
+    size = (
+        "data without end"
+        if row["size_bytes"] is None
+        else show_bytes(row["size_bytes"], given=True)
+    )
     what = (
         f"Flow {story.life.flow}: {size} from {row['src']} to {row['dst']} "
         f"({row['locality']}) by {row['transport']}, begun at {show_seconds(row['start_s'])}."

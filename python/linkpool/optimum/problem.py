@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from linkpool import _core
+from linkpool.columns import nodes_of
 from linkpool.optimum.fair import concurrent, max_min
 from linkpool.optimum.network import Floats, Flow, Network
 from linkpool.result import Result
@@ -92,7 +93,7 @@ class Measured:
         paths: dict[int, list[tuple[int, ...]]] = {}
         spread = set(taken.filter(pl.col("path").is_null())["flow"].to_list())
         for flow, path in taken.drop_nulls("path").select("flow", "path").iter_rows():
-            paths.setdefault(flow, []).append(network.path(path.split(" ")))
+            paths.setdefault(flow, []).append(network.path(nodes_of(path)))
         own = [
             flow if i in spread else replace(flow, paths=tuple(dict.fromkeys(paths.get(i, ()))))
             for i, flow in zip(table["flow"].to_list(), flows, strict=True)

@@ -4,7 +4,7 @@ mod kind;
 mod stats;
 
 pub use kind::LinkKind;
-pub use stats::{LinkStats, RareEvents};
+pub use stats::{LinkStats, OnWire, RareEvents};
 
 use crate::fabric::NodeId;
 use crate::packet::{Flags, Packet};
@@ -315,6 +315,11 @@ impl Link {
     /// Bytes not yet sent at `now`, with the rest of the packet in service.
     pub(crate) fn backlog_bytes(&self, kind: &LinkKind, now: Time) -> u64 {
         kind.bytes_in(self.busy_until.saturating_sub(now))
+    }
+
+    /// What it has put on the wire by `now`.
+    pub(crate) fn on_wire(&self, kind: &LinkKind, now: Time) -> OnWire {
+        OnWire::all(self.bytes).since(OnWire::at_rate(kind.rate, self.busy_until.saturating_sub(now)))
     }
 
     /// The counters of the link: packets carried, dropped and marked.

@@ -1,7 +1,7 @@
 //! The operations of a handler on the network.
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Fate, Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::on_the_way::{Incoming, OnTheWay};
 use crate::packet::{Packet, Trailer};
 use crate::ports::Ports;
@@ -216,8 +216,8 @@ impl Egress {
         (!self.ports.is_down(link)).then_some(bytes)
     }
 
-    /// The counters of a link from this node by `now`, and the bytes that it has put on the wire.
-    pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
+    /// The counters of a link from this node by `now`, and what it has put on the wire.
+    pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, OnWire) {
         self.outcome(link, now)
     }
 
@@ -228,14 +228,13 @@ impl Egress {
     }
 
     /// See [`crate::Network::link_outcome`].
-    pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64) {
+    pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, OnWire) {
         let (ports, mut transmitter) = self.ports();
         if let Some(outcome) = ports.outcome(id, now, &mut transmitter) {
             return outcome;
         }
         let (rare, link) = (self.rare[id.index()], &self.links[id.index()]);
         let kind = &self.kinds[link.kind as usize];
-        let stats = link.stats(kind, rare);
-        (stats, stats.bytes - link.backlog_bytes(kind, now))
+        (link.stats(kind, rare), link.on_wire(kind, now))
     }
 }

@@ -4,7 +4,7 @@ use super::egress::Egress;
 use super::handler::Handler;
 use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
-use crate::link::LinkStats;
+use crate::link::{LinkStats, OnWire};
 use crate::packet::Flags;
 use crate::partition::Partitions;
 use crate::routing::Routes;
@@ -102,8 +102,8 @@ impl Network {
         self.egress.trailers.in_use()
     }
 
-    /// The counters of link `id`, and the bytes that it has sent by `now`.
-    pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64) {
+    /// The counters of link `id`, and what it has put on the wire by `now`.
+    pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, OnWire) {
         self.egress(NodeId::default()).outcome(id, now)
     }
 

@@ -13,7 +13,7 @@ mod port;
 use crate::change::Course;
 use crate::discipline::{Buffer, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
-use crate::link::{LinkKind, LinkStats};
+use crate::link::{LinkKind, LinkStats, OnWire};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
@@ -170,13 +170,13 @@ impl Ports {
     }
 
     /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, and
-    /// bytes put on the wire.
+    /// what it has put on the wire.
     pub(crate) fn outcome(
         &mut self,
         link: LinkId,
         now: Time,
         transmitter: &mut Transmitter<'_>,
-    ) -> Option<(LinkStats, u64)> {
+    ) -> Option<(LinkStats, OnWire)> {
         let number = self.of_link[link.index()];
         if number == NONE {
             return None;

@@ -4,7 +4,7 @@ use super::loss::LossProcess;
 use crate::change::{Course, LinkChange};
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
-use crate::link::{LinkKind, LinkStats};
+use crate::link::{LinkKind, LinkStats, OnWire};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
@@ -60,7 +60,7 @@ pub(super) struct Port {
 }
 
 /// Work is measured in bits times a second's picoseconds, so that rate times picoseconds is work.
-const WORK_PER_BYTE: u128 = 8_000_000_000_000;
+const WORK_PER_BYTE: u128 = OnWire::BYTE;
 
 impl Service {
     /// The work that is left at `now`, done at `rate` since it last changed.
@@ -299,9 +299,10 @@ impl Port {
         self.discipline.counted(&self.kind.thresholds)
     }
 
-    /// The counters of the port, and the bytes that it has put on the wire by `now`.
-    pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64) {
-        (self.stats, self.stats.bytes - self.backlog_bytes(now))
+    /// The counters of the port, and what it has put on the wire by `now`.
+    pub(super) fn outcome(&self, now: Time) -> (LinkStats, OnWire) {
+        let left = self.server.map_or(0, |service| service.left_at(now, self.kind.rate));
+        (self.stats, OnWire::all(self.stats.bytes - self.discipline.waiting().1).since(OnWire(left)))
     }
 
     /// The number of packets that it holds: waiting, or in service and not to arrive.

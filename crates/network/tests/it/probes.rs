@@ -39,8 +39,8 @@ impl Handler for Probe {
             match act {
                 Act::Send(packet) => out.send(now, &packet),
                 Act::Look => {
-                    let (stats, sent) = out.counters(LINK, now);
-                    self.seen.push((out.queue(LINK, now), stats, sent));
+                    let (stats, on_wire) = out.counters(LINK, now);
+                    self.seen.push((out.queue(LINK, now), stats, on_wire.bytes()));
                 }
             }
         }

@@ -71,6 +71,8 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         transports: &transports.resolved,
         roles: roles.as_deref(),
         period,
+        // Where the table of queues is wrong, that alone is said.
+        priorities: queue.as_ref().is_none_or(have_priorities),
         racks_and_pods: fabric.as_ref().map(Fabric::racks_and_pods).unwrap_or_default(),
     };
     let workloads = workload::resolve_all(&around, report);
@@ -131,7 +133,8 @@ fn check_limits(
 
 /// A priority that no port knows is a mistake, and so is trimming.
 fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
-    let Some((queue, layers)) = queues else { return };
+    let Some(queues) = queues else { return };
+    let (queue, layers) = queues;
     let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
     if !all().any(|queue| matches!(queue.order, Order::Trimming(_))) {
         for t in transports.resolved.iter().flatten().filter(|t| t.trimming) {
@@ -139,13 +142,18 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
             report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
         }
     }
-    if all().any(|queue| queue.order == Order::Priority) {
+    if have_priorities(queues) {
         return;
     }
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
         let path = KeyPath::default().at("transport").at(&t.name).at("priority");
         report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
     }
+}
+
+/// Have the ports of some layer queues of several priorities?
+fn have_priorities((queue, layers): &(Queue, Vec<(Layer, Queue)>)) -> bool {
+    std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue)).any(|queue| queue.order == Order::Priority)
 }
 
 /// When flows start, and when the run ends.

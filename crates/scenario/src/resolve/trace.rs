@@ -102,7 +102,7 @@ fn flows(rows: &[Row], known: &Known<'_>) -> Result<Vec<TraceFlow>, Wrong> {
         let after = row.after.iter().map(|id| numbers.get(id.as_str()).copied().ok_or_else(|| missing(id)));
         let after: Vec<u32> = after.collect::<Result<_, _>>()?;
         let enough = row.enough.unwrap_or(after.len() as u32);
-        Ok(TraceFlow { from, to, size: row.size, start: row.start, after, enough })
+        Ok(TraceFlow { from, to, size: row.size, start: row.start, after, enough, priority: row.priority })
     };
     let flows: Vec<TraceFlow> = rows.iter().map(flow).collect::<Result<_, _>>()?;
     Trace::circle(&flows).map_or(Ok(flows), |i| Err((rows[i].at, Trace::WAITS_FOR_ITSELF.to_string())))

@@ -19,6 +19,8 @@ pub(super) struct Around<'a> {
     pub(super) transports: &'a [Option<Transport>],
     pub(super) roles: Option<&'a [Role]>,
     pub(super) period: Option<Period>,
+    /// Have ports queues of several priorities?
+    pub(super) priorities: bool,
     /// The rack and the pod of each host.
     pub(super) racks_and_pods: Vec<(u32, u32)>,
 }
@@ -95,6 +97,7 @@ fn complete(
         start,
         hosts: fabric.hosts() as u32,
         senders,
+        priorities: around.priorities,
         connections: connections(workload, around),
         racks_and_pods: &around.racks_and_pods,
         access_rate: fabric.access_rate(),

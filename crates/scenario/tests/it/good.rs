@@ -111,8 +111,9 @@ fn hosts_go_by_name_or_index() {
     let kinds: Vec<_> = scenario.workloads.iter().map(|w| (w.label.as_str(), w.kind.clone())).collect();
     let end = Time::from_secs(20);
     let (from, to) = (1.into(), 30.into());
-    let first = Flow { from, to, size: None, stop: Time::from_secs(30), count: 1, paths: None };
-    let second = Flow { from: 0.into(), to, size: Some(Sizes::Constant(1)), stop: end, count: 3, paths: None };
+    let first = Flow { from, to, size: None, stop: Time::from_secs(30), count: 1, priority: None, paths: None };
+    let second =
+        Flow { from: 0.into(), to, size: Some(Sizes::Constant(1)), stop: end, count: 3, priority: None, paths: None };
     assert_eq!(kinds[..2], [("flow", WorkloadKind::Flow(first)), ("x", WorkloadKind::Flow(second))]);
     assert_eq!(kinds[2].0, "incast");
 }

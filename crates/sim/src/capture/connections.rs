@@ -134,6 +134,7 @@ impl Known {
 mod tests {
     use super::*;
     use linkpool_network::Envelope;
+    use linkpool_transport::paths::Subflows;
 
     const SENDER: u32 = 4;
     const RECEIVER: u32 = 9;
@@ -149,7 +150,8 @@ mod tests {
         let mut packet = packet(flags, RECEIVER, 0);
         let (src, transport) = (HostId::from(SENDER), TransportId::new(2));
         let subflow = SubflowId::new(subflow);
-        let trailer = Opening { src, peer, subflow, transport, to, stays_open }.write(&mut packet);
+        let trailer =
+            Opening { src, peer, subflow, transport, to, stays_open, high: Subflows::None }.write(&mut packet);
         (packet, trailer)
     }
 

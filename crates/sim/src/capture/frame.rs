@@ -231,6 +231,7 @@ mod tests {
     use crate::host::encoding::encode;
     use crate::host::handle::Handle;
     use crate::plan::TransportId;
+    use linkpool_transport::paths::Subflows;
 
     /// 256 flows have 32 ports each at their senders, and one together at their receivers; 4,096 times as
     /// many have the same.
@@ -258,6 +259,7 @@ mod tests {
             transport: TransportId::new(0),
             to: OpeningFor::Flow(FlowId::new(0)),
             stays_open: false,
+            high: Subflows::None,
         };
         let trailer = opening.write(&mut syn);
         syn.envelope = syn.envelope.with_dst(HostId::new(1));

@@ -72,6 +72,8 @@ pub(crate) struct Opening {
     pub(crate) to: OpeningFor,
     /// Does the connection stay open for further messages?
     pub(crate) stays_open: bool,
+    /// The subflows whose packets are of high priority.
+    pub(crate) high: Subflows,
 }
 
 /// The connection or subflow that is opened.
@@ -99,7 +101,7 @@ impl Opening {
             self.src.into(),
             self.transport.into(),
             to,
-            self.stays_open.into(),
+            u32::from(self.stays_open) | (self.high as u32) << 1,
         ]);
         trailer
     }
@@ -107,10 +109,11 @@ impl Opening {
     /// Reads it from `packet` and its `trailer`.
     pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
-        let [src, transport, to, stays_open] = *trailer.first_chunk().expect("a trailer has more words");
+        let [src, transport, to, rest] = *trailer.first_chunk().expect("a trailer has more words");
         let join = packet.flags.has(Flags::JOIN);
         let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
-        Opening { src: src.into(), peer, subflow, transport: transport.into(), to, stays_open: stays_open > 0 }
+        let high = [Subflows::None, Subflows::First, Subflows::All][rest as usize >> 1];
+        Opening { src: src.into(), peer, subflow, transport: transport.into(), to, stays_open: rest & 1 > 0, high }
     }
 }
 
@@ -122,12 +125,13 @@ mod tests {
     #[test]
     fn an_opening_reads_back_as_written() {
         let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
-        for (to, flags) in [
-            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN),
-            (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN),
+        for (to, flags, high) in [
+            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN, Subflows::All),
+            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN, Subflows::None),
+            (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN, Subflows::First),
         ] {
             let (subflow, transport) = (SubflowId::new(31), TransportId::new(65_536 + 9));
-            let opening = Opening { src, peer, subflow, transport, to, stays_open: flags == Flags::SYN };
+            let opening = Opening { src, peer, subflow, transport, to, stays_open: flags == Flags::SYN, high };
             let mut packet = Packet { flags, ..Packet::default() };
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

@@ -65,6 +65,10 @@ pub(crate) trait Sending: Endpoint {
     fn ended(&self) -> Option<Time>;
     /// Payload acknowledged, bytes.
     fn acked(&self) -> u64;
+    /// Where the data must end that the receiver's window lets it send, in bytes of the stream; none: anywhere.
+    fn offered(&self) -> Option<u64> {
+        None
+    }
     /// Number of subflows, established or not.
     fn subflows(&self) -> usize;
     /// Payload acknowledged on subflow `s`, bytes.

@@ -97,6 +97,9 @@ macro_rules! ends {
             fn acked(&self) -> u64 {
                 match self { $(Sender::$family(end) => end.acked()),* }
             }
+            fn offered(&self) -> Option<u64> {
+                match self { $(Sender::$family(end) => end.offered()),* }
+            }
             fn subflows(&self) -> usize {
                 match self { $(Sender::$family(end) => end.subflows()),* }
             }

@@ -302,9 +302,16 @@ impl Output for Out<'_, '_> {
                 if opens {
                     let Identity { flow, host: src, transport, me: peer } = *identity;
                     let to = OpeningFor::Flow(flow);
-                    let mut trailer =
-                        Opening { src, peer, subflow: SubflowId::FIRST, transport, to, stays_open: false }
-                            .write(&mut packet);
+                    let mut trailer = Opening {
+                        src,
+                        peer,
+                        subflow: SubflowId::FIRST,
+                        transport,
+                        to,
+                        stays_open: false,
+                        high: c.high,
+                    }
+                    .write(&mut packet);
                     trailer[NUMBER] = number;
                     return self.io.send_last(packet, Some(trailer));
                 }

@@ -152,6 +152,10 @@ impl Sending for TcpSender {
         self.sender.acked()
     }
 
+    fn offered(&self) -> Option<u64> {
+        Some(self.sender.offered()).filter(|end| *end < u64::MAX)
+    }
+
     fn subflows(&self) -> usize {
         self.sender.subflows()
     }
@@ -294,6 +298,7 @@ impl Out<'_, '_> {
                     transport: identity.transport,
                     to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(identity.flow) },
                     stays_open: connection.stays_open,
+                    high: connection.high,
                 };
                 let trailer = opening.write(&mut packet);
                 return self.io.send_with(packet, trailer);

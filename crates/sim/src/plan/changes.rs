@@ -1,7 +1,7 @@
 //! The changes of a scenario, link by link.
 
 use linkpool_engine::stream;
-use linkpool_network::{Fabric, LinkChange, LinkId, Loss, QueueLimit, Routes, Routing, Timetable};
+use linkpool_network::{Fabric, LinkChange, LinkId, Loss, OnWire, QueueLimit, Routes, Routing, Timetable};
 use linkpool_scenario::{Change, LinkState, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
@@ -111,12 +111,12 @@ impl LinkChanges {
         Timetable { seed, links: self.links.clone(), routes: all.collect() }
     }
 
-    /// The bits that `link`, built with `rate`, could carry by `end`; none while it is down.
-    pub(crate) fn capacity(&self, link: LinkId, rate: Rate, end: Time) -> f64 {
-        let (mut since, mut rate, mut up, mut bits) = (Time::ZERO, rate, true, 0.0);
-        let carried = |span: Time, rate: Rate, up: bool| if up { rate.0 as f64 * span.secs() } else { 0.0 };
+    /// What `link`, built with `rate`, could carry by `end`; nothing while it is down.
+    pub(crate) fn capacity(&self, link: LinkId, rate: Rate, end: Time) -> OnWire {
+        let (mut since, mut rate, mut up, mut all) = (Time::ZERO, rate, true, OnWire::default());
+        let carried = |span: Time, rate: Rate, up: bool| OnWire::at_rate(if up { rate } else { Rate(0) }, span);
         for (at, change) in self.links.get(&link).into_iter().flatten().take_while(|(at, _)| *at < end) {
-            bits += carried(*at - since, rate, up);
+            all = all + carried(*at - since, rate, up);
             since = *at;
             match change {
                 LinkChange::Rate(new) => rate = *new,
@@ -124,7 +124,7 @@ impl LinkChanges {
                 _ => {}
             }
         }
-        bits + carried(end.saturating_sub(since), rate, up)
+        all + carried(end.saturating_sub(since), rate, up)
     }
 }
 
@@ -268,13 +268,14 @@ mod tests {
         let [link, other] = [0, 1].map(LinkId::new);
         let changes = LinkChanges { links: BTreeMap::from([(link, course)]), reconverge: Some(s(1)) };
         // 10 Gbit/s for 1 s, 1 Gbit/s for 2 s, nothing for 1 s, 1 Gbit/s for 6 s.
-        assert_eq!(changes.capacity(link, Rate::gbps(10), s(10)), 18e9);
-        assert_eq!(changes.capacity(other, Rate::gbps(10), s(10)), 100e9);
+        let gbit = |n| OnWire::at_rate(gbps, s(n));
+        assert_eq!(changes.capacity(link, Rate::gbps(10), s(10)), gbit(18));
+        assert_eq!(changes.capacity(other, Rate::gbps(10), s(10)), gbit(100));
         // By an end before some of the changes, or all, or at one.
         let by = |end| changes.capacity(link, Rate::gbps(10), end);
         assert_eq!(
             [Time::ZERO, Time::from_ms(500), s(1), s(2), s(3), s(4), s(5)].map(by),
-            [0.0, 5e9, 10e9, 11e9, 12e9, 12e9, 13e9]
+            [0, 5, 10, 11, 12, 12, 13].map(gbit)
         );
         assert_eq!(changes.reroutes(), [(s(4), BTreeSet::from([link])), (s(5), BTreeSet::new())]);
     }

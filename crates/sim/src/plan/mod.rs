@@ -66,6 +66,8 @@ pub struct Plan {
     /// The labels of flows in the results: one for each workload, or two if some of its flows
     /// answer others.
     pub labels: Vec<String>,
+    /// By label: the number of its workload, in the order of the file. Workloads may be called the same.
+    pub workloads: Vec<u32>,
     /// By label: the kind of job that its flows form, if any.
     pub jobs: Vec<Option<JobKind>>,
     /// By label: do its flows from one host to another share a connection, which stays open?
@@ -115,7 +117,7 @@ impl Plan {
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let mut traffic = Traffic::new(scenario, &fabric, of);
         let (flows, waits) = traffic.in_order(scenario.duration);
-        let Traffic { labels, jobs, persistent, processes, programs, .. } = traffic;
+        let Traffic { labels, workloads, jobs, persistent, processes, programs, .. } = traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -143,6 +145,7 @@ impl Plan {
             goal,
             measure: scenario.measure,
             labels,
+            workloads,
             jobs,
             persistent,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),

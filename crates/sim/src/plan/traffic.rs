@@ -18,6 +18,8 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
+    /// By label, the number of its workload in the file.
+    pub(crate) workloads: Vec<u32>,
     /// By label, how its flows are grouped.
     pub(crate) jobs: Vec<Option<JobKind>>,
     /// By label, do its flows share connections?
@@ -45,6 +47,7 @@ impl Traffic {
         let racks_and_pods = fabric.racks_and_pods().into();
         for (i, w) in scenario.workloads.iter().enumerate() {
             traffic.add(w, &workload::run(scenario, i, &racks_and_pods), transport_of(w));
+            traffic.workloads.resize(traffic.labels.len(), i as u32);
         }
         traffic
     }

@@ -6,6 +6,7 @@ use linkpool_network::{Fabric, HostId, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
 use linkpool_transport::{Config, SubflowId};
+use linkpool_workload::{Flow, FlowPriority};
 use std::sync::Arc;
 
 /// A transport, ready to make endpoints of.
@@ -83,6 +84,15 @@ impl PlannedTransport {
             trimming: t.trimming || facts.trimming,
             family,
             facts,
+        }
+    }
+
+    /// The subflows of `flow` whose packets are of high priority: the flow may have one of its own.
+    pub fn high_of(&self, flow: &Flow) -> Subflows {
+        match flow.priority {
+            Some(FlowPriority::High) => Subflows::All,
+            Some(FlowPriority::Low) => Subflows::None,
+            None => self.high,
         }
     }
 

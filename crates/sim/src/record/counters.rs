@@ -1,7 +1,7 @@
 //! Counters of links per interval.
 
 use crate::results::sample::{Sample, Value};
-use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
+use linkpool_network::{Fabric, LinkId, LinkStats, OnWire, RareEvents};
 use linkpool_scenario::CounterSeries;
 use linkpool_units::Time;
 
@@ -20,7 +20,7 @@ pub(crate) struct Counters {
 struct Counted {
     at: Option<Time>,
     packets: u64,
-    bytes: u64,
+    on_wire: OnWire,
     rare: RareEvents,
 }
 
@@ -58,24 +58,25 @@ impl Counters {
         now <= self.until
     }
 
-    /// Takes the counters of `link` and its bytes on the wire at `now`. Returns the difference,
+    /// Takes the counters of `link` and what it has put on the wire at `now`. Returns the difference,
     /// unless this is the first sample.
-    pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, bytes): (LinkStats, u64)) -> Option<Sample> {
+    pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, on_wire): (LinkStats, OnWire)) -> Option<Sample> {
         let before = &mut self.before[link.index()];
         // A packet that is cut off with its link was accepted, and partly on the wire: neither is
         // taken back.
-        let (packets, bytes) = (stats.packets.max(before.packets), bytes.max(before.bytes));
+        let (packets, on_wire) = (stats.packets.max(before.packets), on_wire.max(before.on_wire));
         let sample = before.at.filter(|at| *at < now).map(|since| Sample {
             at: now,
             value: Value::Counters {
                 link,
                 since,
                 packets: packets - before.packets,
-                bytes: bytes - before.bytes,
+                bytes: on_wire.bytes() - before.on_wire.bytes(),
+                sent: on_wire.since(before.on_wire),
                 rare: stats.rare - before.rare,
             },
         });
-        *before = Counted { at: Some(now), packets, bytes, rare: stats.rare };
+        *before = Counted { at: Some(now), packets, on_wire, rare: stats.rare };
         sample
     }
 }
@@ -98,7 +99,9 @@ mod tests {
         let (mut counters, link) = (counters(0, None), LinkId::new(3));
         let mut count = |at: u64, packets, bytes| {
             let stats = LinkStats { packets, ..LinkStats::default() };
-            counters.count(link, Time(at), (stats, bytes)).map(|sample| match sample.value {
+            // 8 Gbit/s: a byte a nanosecond.
+            let on_wire = OnWire::at_rate(Rate::gbps(8), Time::from_ns(bytes));
+            counters.count(link, Time(at), (stats, on_wire)).map(|sample| match sample.value {
                 Value::Counters { since, packets, bytes, .. } => (since.0, packets, bytes),
                 other => panic!("{other:?}"),
             })

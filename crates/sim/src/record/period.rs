@@ -4,7 +4,8 @@ use crate::host::component::{Component, Context};
 use crate::host::measured::Acked;
 use crate::host::timer;
 use crate::plan::Plan;
-use linkpool_network::{Egress, LinkId, Network, NodeId};
+use crate::results::outcome::MeasuredLink;
+use linkpool_network::{Egress, LinkId, Network, NodeId, OnWire};
 use linkpool_scenario::Measure;
 use linkpool_units::Time;
 
@@ -16,18 +17,18 @@ pub(crate) struct Period<'p> {
     sent: Vec<Sent>,
 }
 
-/// The bytes that a link had put on the wire by both ends of the period.
+/// What a link had put on the wire by both ends of the period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     /// By the end of the warm-up; none before that.
-    by_warm_up: Option<u64>,
+    by_warm_up: Option<OnWire>,
     /// By the cut-off; none before that.
-    by_cut_off: Option<u64>,
+    by_cut_off: Option<OnWire>,
 }
 
 impl<'p> Period<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Period<'p> {
-        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then_some(0);
+        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then_some(OnWire::default());
         Period { plan, sent: vec![Sent { by_warm_up, by_cut_off: None }; plan.fabric.links().len()] }
     }
 
@@ -58,13 +59,13 @@ impl Component for Period<'_> {
             sending.measured.note(period, Acked::of(&sending.end), now);
         }
         for link in self.plan.fabric.links_from(node) {
-            let (_, bytes) = network.counters(link, now);
+            let (_, on_wire) = network.counters(link, now);
             let sent = &mut self.sent[link.index()];
             if now == period.warm_up {
-                sent.by_warm_up = Some(bytes);
+                sent.by_warm_up = Some(on_wire);
             }
             if now == period.cut_off {
-                sent.by_cut_off = Some(bytes);
+                sent.by_cut_off = Some(on_wire);
             }
         }
     }
@@ -74,11 +75,9 @@ impl Component for Period<'_> {
         let measured = self.my_links(context).map(|link| {
             let Sent { by_warm_up, by_cut_off } = self.sent[link.index()];
             let mut by_end = || by_cut_off.unwrap_or_else(|| network.link_outcome(link, now).1);
-            // A packet that is cut off with its link was partly on the wire, which is not taken
-            // back.
-            (link, by_warm_up.map_or(0, |before| by_end().max(before) - before))
+            (link, by_warm_up.map(|before| MeasuredLink::between(before, by_end())).unwrap_or_default())
         });
-        let measured: Vec<(LinkId, u64)> = measured.collect();
+        let measured: Vec<(LinkId, MeasuredLink)> = measured.collect();
         context.record().measured_links = measured;
     }
 }

@@ -105,8 +105,9 @@ macro_rules! value {
         }
     };
 }
-value!(u32, u32, U32, x => x as i32); // the same bits; the schema says that they are unsigned
-value!(FlowId, FlowId, U32, x => u32::from(x) as i32);
+// Differences of counts may be negative, so counts are signed. Names need not be.
+value!(u32, u32, I64, x => x.into());
+value!(FlowId, FlowId, U32, x => u32::from(x) as i32); // the same bits; the schema says that they are unsigned
 value!(SubflowId, SubflowId, U32, x => u32::from(x) as i32);
 value!(u64, u64, I64, x => x as i64);
 value!(f64, f64, F64, x => x);

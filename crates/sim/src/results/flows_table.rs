@@ -9,6 +9,7 @@ use linkpool_transport::paths::Balancing;
 use linkpool_transport::{Metric, SubflowId};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
+use std::borrow::Cow;
 
 /// A flow, and the values computed from it.
 #[derive(Debug)]
@@ -30,12 +31,14 @@ table! {
     flow: FlowId, "" = row.flow.flow;
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.flow.planned.label.index()].as_str();
+    /// Number of the workload in workloads: labels may be alike.
+    workload: u32, "" = row.plan.workloads[row.flow.planned.label.index()];
     /// Number of the first flow on its connection: its own, unless it is a message on a connection
     /// that stays open (`persistent`). The time series of the connection have this number.
     connection: FlowId, "" = row.flow.connection;
     /// Number of the burst, or of the round of `repeat = "all"`; 0 for flows that are in none.
     burst: u32, "" = row.asked().burst;
-    /// Number of the job among those of its label; null: of no job.
+    /// Number of the job among those of its workload; null: of no job.
     job: u32, "" = row.asked().job;
     /// Name of the transport in the scenario.
     transport: str, "" = row.transport().name.as_str();
@@ -188,7 +191,7 @@ table! {
     flow: FlowId, "" = row.flow.flow;
     /// Number within the flow, from 0.
     subflow: SubflowId, "" = row.number;
-    /// Names of the nodes, `S1 W R`, when it was established; null: packets take paths of their own
+    /// Names of the nodes, `S1 W R`, when it was established; a name with a blank or `"` stands as a JSON string. Null: packets take paths of their own
     /// (spraying by host or switches, flowlets, `"reps"`).
     path: str, "" = row.path().as_deref();
     /// Its SYN-ACK arrived, or with `join_confirmed` the answer to the third segment of its handshake;
@@ -248,6 +251,12 @@ table! {
     unit: str, "" = Some(row.metric.unit).filter(|unit| !unit.is_empty());
 }
 
+/// A name as it stands between the blanks of a path.
+fn in_path(name: &str) -> Cow<'_, str> {
+    let stands_alone = !name.contains(|c: char| c.is_whitespace() || c == '"');
+    if stands_alone { name.into() } else { serde_json::to_string(name).expect("a string is JSON").into() }
+}
+
 impl SubflowRow<'_> {
     /// Do its packets take paths of their own, chosen by switches or at random by its host?
     fn changes_paths(&self) -> bool {
@@ -265,11 +274,11 @@ impl SubflowRow<'_> {
         let flags = Flags::default().with_if(Flags::PINNED, self.subflow.pinned);
         let envelope = Envelope::new(flow.dst, 0, 0);
         let packet = Packet { envelope, entropy: self.subflow.entropy, flags, ..Packet::default() };
-        let mut names = fabric.name(flow.src.into()).to_string();
+        let mut names = in_path(fabric.name(flow.src.into())).into_owned();
         let routes = self.timetable.routes_at(self.subflow.stats.established.unwrap_or(flow.start));
         for link in routes.path(fabric, flow.src, packet) {
             names.push(' ');
-            names.push_str(fabric.name(fabric.links()[link.index()].to));
+            names.push_str(&in_path(fabric.name(fabric.links()[link.index()].to)));
         }
         Some(names)
     }

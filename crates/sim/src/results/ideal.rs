@@ -2,10 +2,12 @@
 //! network.
 
 use crate::plan::{PathRule, Plan, PlannedFlow, PlannedTransport};
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, Spreading};
+use crate::results::ways::{Cost, Costs, Part, Ways};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, Spreading, reversed};
 use linkpool_transport::paths::Subflows;
 use linkpool_units::Time;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Picoseconds by which the simulator may send a packet early over a link, as it rounds.
 const ROUNDING: f64 = 2.0;
@@ -15,7 +17,8 @@ const ROUNDING: f64 = 2.0;
 /// forwarded at every hop, then the last ACK. No window holds it back.
 ///
 /// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names;
-/// hosts with several NICs use all that lie on them.
+/// hosts with several NICs use all that lie on them. A packet alone takes the quickest path for its
+/// size; data is shared among paths so that all end together.
 #[derive(Debug)]
 pub struct Ideal<'p> {
     plan: &'p Plan,
@@ -23,54 +26,110 @@ pub struct Ideal<'p> {
     /// Do switches send all packets of a subflow one way, during the whole run?
     switches_are_steady: bool,
     /// Between two switches, or hosts with several NICs.
-    between: HashMap<(NodeId, NodeId), Box<[Hop]>>,
+    between: HashMap<(NodeId, NodeId), Rc<Ways>>,
 }
 
-/// The links that may be the n-th of a path.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    /// The rate of all links together, bit/ps.
-    capacity: f64,
-    /// The rate of the fastest link, bit/ps.
-    fastest: f64,
-    /// Least propagation delay, ps.
-    delay: f64,
+/// The paths of a flow in one direction.
+struct Between {
+    /// The only link of the sending host.
+    first: Option<Cost>,
+    ways: Rc<Ways>,
+    /// The only link to the receiving host, unless it is the first too.
+    last: Option<Cost>,
 }
 
-impl Hop {
-    fn new(fabric: &Fabric, links: &[LinkId]) -> Hop {
-        let links = || links.iter().map(|l| &fabric.links()[l.index()]);
-        Hop {
-            capacity: links().map(|l| l.rate.0 as f64 / 1e12).sum(),
-            fastest: links().map(|l| l.rate.0 as f64 / 1e12).fold(0.0, f64::max),
-            delay: links().map(|l| l.delay.0 as f64).fold(f64::INFINITY, f64::min),
-        }
+impl Between {
+    fn paths(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Between {
+        Between { first: None, ways: Rc::new(Ways::by_paths(fabric, paths)), last: None }
+    }
+
+    fn hops(&self) -> usize {
+        self.ways.hops + usize::from(self.first.is_some()) + usize::from(self.last.is_some())
+    }
+
+    /// Picoseconds of a packet alone.
+    fn alone(&self, bytes: u64) -> f64 {
+        self.before(&self.ways.whole, bytes) + self.last.unwrap_or_default().at(bytes)
+    }
+
+    fn before(&self, costs: &Costs, bytes: u64) -> f64 {
+        self.first.unwrap_or_default().at(bytes) + costs.at(bytes)
+    }
+
+    fn after(&self, costs: &Costs, bytes: u64) -> f64 {
+        costs.at(bytes) + self.last.unwrap_or_default().at(bytes)
     }
 }
 
-impl Hop {
-    /// Paths of unlike lengths, which have no hops in common: the slowest links of all of them
-    /// together, and the quickest way for a packet alone.
-    fn of_unlike(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Hop {
-        let hops: Vec<Vec<Hop>> =
-            paths.iter().map(|path| path.iter().map(|l| Hop::new(fabric, &[*l])).collect()).collect();
-        let slowest = |path: &Vec<Hop>| path.iter().map(|h| h.capacity).fold(f64::INFINITY, f64::min);
-        let byte = |path: &Vec<Hop>| stored_and_forwarded(1, path) / 8.0;
-        Hop {
-            capacity: hops.iter().map(slowest).sum(),
-            fastest: 1.0 / hops.iter().map(byte).fold(f64::INFINITY, f64::min),
-            delay: hops.iter().map(|path| propagation(path)).fold(f64::INFINITY, f64::min),
+/// The packets of a flow.
+struct Data {
+    packets: u64,
+    /// Bytes of a full packet, or of the only one; of the last.
+    full: u64,
+    last: u64,
+    bytes: u64,
+    /// Does none overtake another?
+    in_order: bool,
+}
+
+impl Data {
+    /// The least time, in picoseconds, to send all from one end of the paths to the other. No cut is
+    /// done before the first packet has come there, all have passed, and the last has gone on.
+    fn takes(&self, between: &Between) -> f64 {
+        let Between { first, ways, last } = between;
+        let on_first = first.map(|link| {
+            let after = |bytes| link.delay + between.after(&ways.whole, bytes);
+            self.one_link(1.0 / link.byte, |_, last| after(last))
+        });
+        let inside = ways.cuts.iter().map(|parts| {
+            let ends =
+                |part: &Part, first, last| between.before(&part.before, first) + between.after(&part.after, last);
+            match &parts[..] {
+                [part] if part.links == 1 || self.in_order => self.one_link(part.rate, |f, l| ends(part, f, l)),
+                parts if self.in_order => shared(self.bytes, parts, |part| ends(part, self.full, self.last)),
+                // The short packet may be the only one on its link: of the full ones alone, and of all as if all
+                // were as short.
+                parts => {
+                    let full = (self.packets - 1) * self.full;
+                    let full = shared(full, parts, |part| ends(part, self.full, self.full));
+                    full.max(shared(self.bytes, parts, |part| ends(part, self.last, self.last)))
+                }
+            }
+        });
+        let on_last = last.map(|link| {
+            let before = |bytes| between.before(&ways.whole, bytes) + link.delay;
+            self.one_link(1.0 / link.byte, |first, _| before(first))
+        });
+        // A full packet goes all the way, even if others overtake it.
+        on_first.into_iter().chain(inside).chain(on_last).fold(between.alone(self.full), f64::max)
+    }
+
+    /// The same of one link of so many bytes/ps, with the time `before_and_after` it of the first
+    /// packet and of the last.
+    fn one_link(&self, rate: f64, before_and_after: impl Fn(u64, u64) -> f64) -> f64 {
+        let mut ends = before_and_after(self.full, self.last);
+        if !self.in_order {
+            ends = ends.min(before_and_after(self.last, self.full));
         }
+        self.bytes as f64 / rate + ends
     }
 }
 
-/// Picoseconds that a packet takes over `hops`, without propagation.
-fn stored_and_forwarded(bytes: u64, hops: &[Hop]) -> f64 {
-    hops.iter().map(|h| 8.0 * bytes as f64 / h.fastest).sum()
-}
-
-fn propagation(hops: &[Hop]) -> f64 {
-    hops.iter().map(|h| h.delay).sum()
+/// The time by which the links of `parts` have sent so many bytes, if those of each part have its
+/// time before and after them, and all end together.
+fn shared(bytes: u64, parts: &[Part], before_and_after: impl Fn(&Part) -> f64) -> f64 {
+    let least = parts.iter().map(&before_and_after).fold(f64::INFINITY, f64::min);
+    let mut end = f64::INFINITY;
+    loop {
+        // Parts that cannot help before the end leave the rest to the others, and the end comes later.
+        let helping = parts.iter().map(|part| (part.rate, before_and_after(part) - least)).filter(|(_, t)| *t < end);
+        let (rate, late) = helping.fold((0.0, 0.0), |(rate, late), (r, t)| (rate + r, late + r * t));
+        let next = (bytes as f64 + late) / rate;
+        if next >= end || bytes == 0 {
+            return least + if bytes == 0 { 0.0 } else { end };
+        }
+        end = next;
+    }
 }
 
 impl<'p> Ideal<'p> {
@@ -81,7 +140,7 @@ impl<'p> Ideal<'p> {
     }
 
     /// From the first SYN to the ACK of the last data, or without the handshake if the connection
-    /// `is_open`; none for a flow without end.
+    /// `is_open`; none for a flow without end, or without a path.
     pub fn fct(&mut self, planned: &PlannedFlow, is_open: bool) -> Option<Time> {
         let size = planned.flow.size?;
         let transport = &self.plan.transports[planned.transport.index()];
@@ -91,22 +150,20 @@ impl<'p> Ideal<'p> {
         let last = size - (packets - 1) * mss + header;
         let full = if packets > 1 { mss + header } else { last };
         let in_order = self.takes_one_path(transport);
-        let hops = self.hops(planned);
-        let control = stored_and_forwarded(ack, &hops) + propagation(&hops);
-        // No hop is done before the first packet has come there, all have passed, and the last has
-        // gone on from there.
-        let data = (0..hops.len()).map(|i| {
-            let (before, after) = (&hops[..i], &hops[i + 1..]);
-            let ends = |first, last| stored_and_forwarded(first, before) + stored_and_forwarded(last, after);
-            let ends = if in_order { ends(full, last) } else { ends(full, last).min(ends(last, full)) };
-            8.0 * (size + packets * header) as f64 / hops[i].capacity + ends
-        });
-        // A full packet goes all the way, even if others overtake it.
-        let data = data.fold(stored_and_forwarded(full, &hops), f64::max) + propagation(&hops);
-        let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
-        // The last ACK is always waited for.
-        let controls = if is_open { 1.0 } else { f64::from(transport.facts.control_packets) };
-        Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
+        let data = Data { packets, full, last, bytes: size + packets * header, in_order };
+        let (there, back) = self.both_ways(planned)?;
+        // SYN and SYN-ACK. The handshake's last ACK is on the sender's only link before the data;
+        // with several, data may leave by another.
+        let handshake = if transport.facts.handshake && !is_open {
+            there.alone(ack)
+                + back.alone(ack)
+                + self.only(planned.flow.src).map_or(0.0, |link| self.cost(link).byte * ack as f64)
+        } else {
+            0.0
+        };
+        let rounding = ROUNDING * (packets as f64 + 4.0 * there.hops().max(back.hops()) as f64);
+        let all = handshake + data.takes(&there) + back.alone(ack) - rounding;
+        Some(Time(all.floor().max(1.0) as u64))
     }
 
     /// Does each flow of `transport` send all its packets over one path, on which none overtakes
@@ -119,37 +176,58 @@ impl<'p> Ideal<'p> {
         fixed_at_host && self.switches_are_steady
     }
 
-    /// The hops of a flow.
-    fn hops(&mut self, planned: &PlannedFlow) -> Vec<Hop> {
+    /// The paths of a flow's data, and of its ACKs.
+    fn both_ways(&mut self, planned: &PlannedFlow) -> Option<(Between, Between)> {
         let fabric = &self.plan.fabric;
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
-        match &transport.paths {
+        // Nothing is drawn for paths that do not depend on ports.
+        let paths = |ends| transport.paths.paths((fabric, self.routes), ends, transport.config.subflows, 0);
+        let (there, back) = match &transport.paths {
             PathRule::Hash | PathRule::Placed | PathRule::Distinct | PathRule::All | PathRule::Planes => {
-                self.shortest(src, dst)
+                return Some((self.shortest(src, dst)?, self.shortest(dst, src)?));
             }
-            // Nothing is drawn for these.
-            rule => match rule.paths((fabric, self.routes), (src, dst), transport.config.subflows, 0).as_deref() {
-                Some([path]) => path.iter().map(|l| Hop::new(fabric, &[*l])).collect(),
-                paths => vec![Hop::of_unlike(fabric, paths.unwrap_or_default())],
-            },
-        }
+            PathRule::TwoLevel(_) => (paths((src, dst))?, paths((dst, src))?),
+            PathRule::Disjoint | PathRule::Given(_) => {
+                let there = paths((src, dst))?;
+                let back = there.iter().map(|path| reversed(fabric, path)).collect();
+                (there, back)
+            }
+        };
+        Some((Between::paths(fabric, &there), Between::paths(fabric, &back)))
     }
 
-    /// From one host to another.
-    fn shortest(&mut self, src: HostId, dst: HostId) -> Vec<Hop> {
+    /// The shortest paths from one host to another.
+    fn shortest(&mut self, src: HostId, dst: HostId) -> Option<Between> {
         let fabric = &self.plan.fabric;
-        let only =
-            |host: HostId| fabric.links_from(host.into()).next().filter(|_| fabric.links_from(host.into()).len() == 1);
-        let end = |host: HostId| only(host).map_or(host.into(), |l| fabric.links()[l.index()].to);
-        let (from, to) = (end(src), end(dst));
-        let between = self.between.entry((from, to)).or_insert_with(|| {
-            let levels = self.routes.levels(fabric, src, dst);
-            let inner = only(src).is_some() as usize..levels.len() - only(dst).is_some() as usize;
-            levels[inner].iter().map(|links| Hop::new(fabric, links)).collect()
-        });
-        let first = only(src).map(|l| Hop::new(fabric, &[l]));
-        let last = only(dst).and_then(|_| fabric.link(to, dst.into())).map(|l| Hop::new(fabric, &[l]));
-        first.into_iter().chain(between.iter().copied()).chain(last).collect()
+        let spec = |link: LinkId| &fabric.links()[link.index()];
+        let first = self.only(src);
+        let from = first.map_or(NodeId::from(src), |link| spec(link).to);
+        // The only link of the sender may lead to the receiver itself.
+        let last = self.only(dst).filter(|_| from != dst.into());
+        let last = last.map(|link| fabric.reverse(link));
+        let to = last.map_or(NodeId::from(dst), |link| spec(link).from);
+        let ways = match self.between.get(&(from, to)) {
+            Some(known) => known.clone(),
+            None => {
+                let levels = self.routes.levels(fabric, src, dst);
+                let inner = usize::from(first.is_some())..levels.len().checked_sub(usize::from(last.is_some()))?;
+                let ways = Rc::new(Ways::by_levels(fabric, levels.get(inner)?));
+                self.between.insert((from, to), ways.clone());
+                ways
+            }
+        };
+        let cost = |link: Option<LinkId>| link.map(|link| self.cost(link));
+        Some(Between { first: cost(first), ways, last: cost(last) })
+    }
+
+    fn cost(&self, link: LinkId) -> Cost {
+        Cost::of(&self.plan.fabric.links()[link.index()])
+    }
+
+    /// The link of a host that has no other.
+    fn only(&self, host: HostId) -> Option<LinkId> {
+        let links = self.plan.fabric.links_from(host.into());
+        if links.len() == 1 { links.into_iter().next() } else { None }
     }
 }

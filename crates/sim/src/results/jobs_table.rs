@@ -20,9 +20,11 @@ table! {
     "jobs" of JobRow<'_>, unless "no workload of its scenario has jobs", |row|
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.outcome.label.index()].as_str();
+    /// Number of the workload in workloads. With `job` it identifies the job, here and in flows.
+    workload: u32, "" = row.plan.workloads[row.outcome.label.index()];
     /// `partition-aggregate`, `program`, or the algorithm of a collective operation.
     kind: str, "" = row.kind().name;
-    /// Number among those of its label; `job` in flows. Of an operation: the iteration times the
+    /// Number among those of its workload; `job` in flows. Of an operation: the iteration times the
     /// number of groups, and the group. Of programs: the iteration.
     job: u32, "" = row.job().number;
     /// Of the chains side by side; null: not of `partition-aggregate`.

@@ -52,9 +52,9 @@ table! {
     /// Longest queue, by the scenario's way of counting.
     max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
     /// Bytes put on the wire in the measured period, headers included.
-    measured_bytes: u64, "B" = row.link.measured_bytes;
-    /// Utilisation in the measured period: `measured_bytes` over the bytes that the link could have
-    /// sent, at the rates that it had while it was up; null: nothing.
+    measured_bytes: u64, "B" = row.link.measured.bytes;
+    /// Utilisation in the measured period: `measured_bytes`, with parts of bytes, over what the link could
+    /// have sent, at the rates that it had while it was up; 1 at the most. Null: it could send nothing.
     utilisation: f64, "" = row.utilisation();
 }
 
@@ -69,7 +69,6 @@ impl<'a> LinkRow<'a> {
     fn utilisation(&self) -> Option<f64> {
         let Measure { warm_up, cut_off } = self.plan.measure;
         let by = |at: Time| self.plan.changes.capacity(self.id, self.spec.rate, at.min(self.simulated));
-        let could = by(cut_off) - by(warm_up);
-        (could > 0.0).then(|| 8.0 * self.link.measured_bytes as f64 / could)
+        self.link.measured.sent.share(by(cut_off).since(by(warm_up)))
     }
 }

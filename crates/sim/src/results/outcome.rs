@@ -1,7 +1,7 @@
 //! The outcomes of a run, as in the tables.
 
 use crate::plan::{FlowId, LabelId, PlannedFlow};
-use linkpool_network::LinkStats;
+use linkpool_network::{LinkStats, OnWire};
 use linkpool_transport::control::HookError;
 use linkpool_transport::{Metric, SubflowStats};
 use linkpool_units::Time;
@@ -112,6 +112,23 @@ pub struct RankOutcome {
     pub left: (u32, Option<u32>),
 }
 
+/// What a link put on the wire in the measured period.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeasuredLink {
+    /// Bytes: the whole ones of the run so far that had not been counted.
+    pub bytes: u64,
+    /// The same with parts of bytes.
+    pub sent: OnWire,
+}
+
+impl MeasuredLink {
+    /// From what it had put on the wire when the period began to what it had when it ended. What was cut off with the
+    /// link meanwhile is not taken back.
+    pub fn between(before: OnWire, after: OnWire) -> MeasuredLink {
+        MeasuredLink { bytes: after.bytes().saturating_sub(before.bytes()), sent: after.since(before) }
+    }
+}
+
 /// A link at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkOutcome {
@@ -119,8 +136,8 @@ pub struct LinkOutcome {
     pub stats: LinkStats,
     /// Bytes put on the wire by the end of the run.
     pub sent_bytes: u64,
-    /// Of these, bytes put on the wire in the measured period.
-    pub measured_bytes: u64,
+    /// Of these, those of the measured period.
+    pub measured: MeasuredLink,
     /// Packets still queued or in flight.
     pub on_the_way: u32,
 }

@@ -18,6 +18,8 @@ table! {
     "ranks" of RankRow<'_>, unless "its scenario has no workload of the kind `program` or `training`", |row|
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.programs().label.index()].as_str();
+    /// Number of the workload in workloads. With `rank` and `iteration` it identifies the row.
+    workload: u32, "" = row.plan.workloads[row.programs().label.index()];
     /// The rank.
     rank: u32, "" = row.outcome.rank;
     /// Host of the rank.

@@ -1,7 +1,7 @@
 //! Rows of time series.
 
 use crate::plan::FlowId;
-use linkpool_network::{LinkId, RareEvents};
+use linkpool_network::{LinkId, OnWire, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
@@ -67,8 +67,10 @@ pub enum Value {
         since: Time,
         /// Packets accepted for transmission.
         packets: u64,
-        /// Bytes put on the wire.
+        /// Bytes put on the wire: the whole ones of the run so far that had not been counted.
         bytes: u64,
+        /// The same with parts of bytes.
+        sent: OnWire,
         /// Counters of rarer events.
         rare: RareEvents,
     },

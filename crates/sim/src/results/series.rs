@@ -4,7 +4,7 @@ use crate::plan::{FlowId, Plan};
 use crate::results::column::{Row, TableInfo, table};
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
-use linkpool_network::{LinkId, RareEvents};
+use linkpool_network::{LinkId, OnWire, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 use parquet::errors::Result;
@@ -112,8 +112,10 @@ struct CounterRow<'a> {
     packets: u64,
     bytes: u64,
     rare: RareEvents,
-    /// The bits that it could have sent.
-    could: f64,
+    /// Its bytes, with parts of bytes.
+    sent: OnWire,
+    /// What it could have sent.
+    could: OnWire,
 }
 
 table! {
@@ -126,7 +128,8 @@ table! {
     link: str, "" = row.link;
     /// Accepted for transmission in the interval.
     packets: u64, "packets" = row.packets;
-    /// Put on the wire in the interval, headers included.
+    /// Put on the wire in the interval, headers included: the whole bytes of the run so far that had not been
+    /// counted.
     bytes: u64, "B" = row.bytes;
     /// Packets dropped by the queue of this port.
     drops: u64, "packets" = row.rare.drops;
@@ -136,9 +139,9 @@ table! {
     drops_loss: u64, "packets" = row.rare.drops_loss;
     /// Packets marked CE here.
     marks: u64, "packets" = row.rare.marks;
-    /// Bytes over what the link could have sent in the interval, at the rates that it had while it
-    /// was up; null: it was down.
-    utilisation: f64, "" = (row.could > 0.0).then(|| 8.0 * row.bytes as f64 / row.could);
+    /// What the link sent in the interval, with parts of bytes, over what it could have sent, at the rates that
+    /// it had while it was up; 1 at the most. Null: it was down.
+    utilisation: f64, "" = row.sent.share(row.could);
 }
 
 /// The time series that the scenario asks for, written as they are sampled.
@@ -179,12 +182,12 @@ impl<'p> SeriesTables<'p> {
             }
             Value::Rate { flow, subflow, goodput } => push(&mut self.rate, &RateRow { at, flow, subflow, goodput }),
             Value::Rtt { flow, subflow, rtt } => push(&mut self.rtt, &RttRow { at, flow, subflow, rtt }),
-            Value::Counters { link, since, packets, bytes, rare } => {
+            Value::Counters { link, since, packets, bytes, sent, rare } => {
                 let rate = self.plan.fabric.links()[link.index()].rate;
                 let could = |by| self.plan.changes.capacity(link, rate, by);
-                let could = could(at) - could(since);
+                let could = could(at).since(could(since));
                 let link = self.link_names[link.index()].as_str();
-                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, could })
+                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, sent, could })
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The interface for results during a run: memory does not grow with simulated time.
 
 use crate::plan::FlowId;
-use crate::results::outcome::{FlowOutcome, JobOutcome, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, MeasuredLink, RankOutcome};
 use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
 use linkpool_network::{LinkId, NodeId};
@@ -66,7 +66,7 @@ pub(crate) struct Recorded {
     /// Flows whose data has been delivered whole, and when.
     pub(crate) delivered: Vec<(FlowId, Time)>,
     /// At the end of the run: bytes that links put on the wire in the measured period.
-    pub(crate) measured_links: Vec<(LinkId, u64)>,
+    pub(crate) measured_links: Vec<(LinkId, MeasuredLink)>,
     /// The first failure.
     pub(crate) failure: Option<Failure>,
 }
@@ -111,10 +111,11 @@ impl Buffer {
         }
     }
 
-    /// Ends the run as soon as the records are taken.
+    /// Ends the run as soon as the records of this time are taken. Hosts run in any order in a window, so the first
+    /// to tell need not be the first to fail.
     pub(crate) fn fail(&self, failure: Failure) {
         let mut recorded = self.lock();
-        recorded.failure.get_or_insert(failure);
+        recorded.failure = Some(recorded.failure.map_or(failure, |first| first.min(failure)));
         self.is_full.store(true, Ordering::Relaxed);
     }
 
@@ -130,7 +131,14 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     let mut ready = Recorded::default();
     for buffer in buffers {
         buffer.is_full.store(false, Ordering::Relaxed);
+    }
+    for buffer in buffers {
+        let full = &buffer.is_full;
         let mut buffer = buffer.lock();
+        if buffer.failure.is_some() {
+            // Not all partitions have passed its time, perhaps.
+            full.store(true, Ordering::Relaxed);
+        }
         ready.samples.extend(buffer.samples.extract_if(.., |s| s.at < before));
         ready.passing.extend(buffer.passing.extract_if(.., |p| p.packet.arrival < before));
         ready.delivered.append(&mut buffer.delivered);
@@ -144,8 +152,7 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     ready
 }
 
-/// The first failure of all partitions. Call it when they have stopped: while they run, a failure
-/// that is earlier may still come.
+/// The first failure of all partitions. An earlier one may still come until all have passed its time.
 pub(crate) fn failure(buffers: &[Buffer]) -> Option<Failure> {
     buffers.iter().filter_map(|buffer| buffer.lock().failure).min()
 }
@@ -241,6 +248,9 @@ mod tests {
         let fail = |buffer: &Buffer, at| buffer.fail(Failure { at: Time(at), what: Limit::FlowNumbers });
         [(0, 7), (0, 5), (1, 6)].into_iter().for_each(|(buffer, at)| fail(&buffers[buffer], at));
         assert_eq!(are_full(), [true, true]);
-        assert_eq!(failure(&buffers).unwrap().at, Time(6), "the first of each, and the earliest of these");
+        assert_eq!(failure(&buffers).unwrap().at, Time(5), "the earliest, whichever was told first");
+        // Not all partitions have passed its time.
+        take(&buffers, Time(4));
+        assert_eq!(are_full(), [true, true]);
     }
 }

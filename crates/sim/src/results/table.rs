@@ -125,19 +125,20 @@ fn write_values<T: DataType>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::FlowId;
     use crate::results::column::table;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 
     /// A value of each kind, any of which may be missing.
-    struct Any<'a>(Option<u32>, Option<u64>, Option<f64>, Option<bool>, Option<&'a str>);
+    struct Any<'a>(Option<FlowId>, Option<u64>, Option<f64>, Option<bool>, Option<&'a str>);
 
     table! {
         /// Of each
         /// kind one.
         "any" of Any<'_>, unless "it is not wanted", |row|
-        /// Counts.
-        count: u32, "packets" = row.0;
+        /// Is called.
+        id: FlowId, "" = row.0;
         /// Adds
         /// up.
         sum: u64, "B" = row.1;
@@ -162,7 +163,7 @@ mod tests {
     fn a_declaration_gives_name_rows_and_columns() {
         let TableInfo { name, rows, lacking, columns } = Any::TABLE;
         assert_eq!((name, rows, lacking), ("any", "Of each kind one.", Some("it is not wanted")));
-        assert_eq!(Other::TABLE.lacking, None);
+        assert_eq!((Other::TABLE.lacking, Other::TABLE.columns[0].kind), (None, Kind::I64));
         let sum = Column { name: "sum", kind: Kind::I64, unit: "B", meaning: "Adds up." };
         assert_eq!((columns.len(), columns[1]), (5, sum));
         assert_eq!(columns.iter().map(|c| c.kind.name()).collect::<Vec<_>>(), ["u32", "i64", "f64", "bool", "string"]);
@@ -176,7 +177,7 @@ mod tests {
         let mut table = Table::create::<Any<'_>>(directory.path()).unwrap();
         for i in 0..rows {
             let name = format!("row {i}");
-            let row = Any(Some(u32::MAX - i), Some(1 << 40), Some(0.5), Some(i % 2 == 0), Some(&name));
+            let row = Any(Some(FlowId::from(u32::MAX - i)), Some(1 << 40), Some(0.5), Some(i % 2 == 0), Some(&name));
             table.push(&if i % 7 == 0 { Any(None, None, None, None, None) } else { row }).unwrap();
         }
         table.close().unwrap();
@@ -204,7 +205,7 @@ mod tests {
     fn unknown_columns_are_null() {
         let directory = tempfile::tempdir().unwrap();
         let mut table = Table::create::<Any<'_>>(directory.path()).unwrap().without::<Any<'_>>(&["sum", "name"]);
-        table.push(&Any(Some(1), Some(2), Some(3.0), Some(true), Some("four"))).unwrap();
+        table.push(&Any(Some(FlowId::new(1)), Some(2), Some(3.0), Some(true), Some("four"))).unwrap();
         table.close().unwrap();
         let file = SerializedFileReader::new(File::open(directory.path().join("any.parquet")).unwrap()).unwrap();
         let row = file.get_row_iter(None).unwrap().next().unwrap().unwrap();

@@ -15,6 +15,7 @@ pub(super) struct WorkloadRow<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
     workload: &'a Workload,
+    number: u32,
     label: &'a str,
     sizes: SizesOf,
     /// The number of its listed flows that did not start; none if it lists none.
@@ -27,6 +28,8 @@ table! {
     "workloads" of WorkloadRow<'_>, always, |row|
     /// `label` in flows.
     label: str, "" = row.label;
+    /// Number of the workload, from 0, in the order of the file; `workload` in flows, jobs and ranks.
+    workload: u32, "" = row.number;
     /// Kind of the workload.
     kind: str, "" = row.workload.kind.name();
     /// Name of the transport in the scenario.
@@ -51,13 +54,13 @@ table! {
 pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started: &[u32]) -> Result<()> {
     let mut table = Table::create::<WorkloadRow<'_>>(directory)?;
     let mut started = started.iter();
-    for workload in &scenario.workloads {
+    for (number, workload) in (0..).zip(&scenario.workloads) {
         let settings = workload.kind.settings();
         let (first, answers) = workload.labels();
         let sizes = once(settings.sizes()).chain(settings.answers());
         for ((label, sizes), started) in [first.as_str(), answers].into_iter().zip(sizes).zip(&mut started) {
             let not_started = settings.listed().map(|listed| listed - started);
-            table.push(&WorkloadRow { scenario, plan, workload, label, sizes, not_started })?;
+            table.push(&WorkloadRow { scenario, plan, workload, number, label, sizes, not_started })?;
         }
     }
     table.close()

@@ -51,7 +51,7 @@ pub enum What {
         stays_open: bool,
         /// Payload of a full segment, bytes.
         mss: u16,
-        /// Room for data not acknowledged, bytes; none: without limit.
+        /// Room for data not acknowledged at the sender, bytes; none: without limit.
         buffer: Option<u64>,
         /// The most data in flight on each subflow, bytes; none: without limit.
         subflow_window: Option<u64>,
@@ -115,6 +115,11 @@ pub enum What {
     Acked {
         /// Bytes.
         bytes: u64,
+    },
+    /// The receiver's window lets the sender send more; there are none if its buffer is unlimited.
+    Offered {
+        /// All data that ends here or before, in bytes of the stream.
+        end: u64,
     },
     /// A connection that stays open has been given a message.
     Given {

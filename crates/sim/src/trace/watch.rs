@@ -139,6 +139,10 @@ impl<'p> Watch<'p> {
                     }
                     found.push(What::State { subflow: s, state });
                 }
+                if end.offered() != known.offered {
+                    known.offered = end.offered();
+                    found.extend(known.offered.map(|end| What::Offered { end }));
+                }
                 if end.acked() != known.acked {
                     known.acked = end.acked();
                     found.push(What::Acked { bytes: known.acked });
@@ -210,7 +214,12 @@ impl<'p> Watch<'p> {
                 *held.entry(whose).or_default() += 1;
             }
             let fabric = &self.plan.fabric;
-            let at_host = fabric.links()[loss.link.index()].from.index() < fabric.hosts();
+            // Other hosts may pass packets on, in a BCube.
+            let origin = self.connections.get(&flow).and_then(|known| match to {
+                End::Receiver => known.sender.map(|(host, _)| host),
+                End::Sender => known.receiver,
+            });
+            let at_host = origin == Some(fabric.links()[loss.link.index()].from);
             if at_host && self.served[loss.link.index()] {
                 self.take_waiting(loss.link, packet);
             }
@@ -278,6 +287,7 @@ impl<'p> Watch<'p> {
             if known.wants(*message) {
                 // Their whole state is told again.
                 known.states.clear();
+                known.offered = None;
                 if !known.is_recorded {
                     let on_the_way = known.record();
                     on_the_way.into_iter().for_each(|row| self.rows().push(row));
@@ -310,7 +320,7 @@ impl<'p> Watch<'p> {
         let transport = &plan.transports[planned.transport.index()];
         let is_ndp = matches!(transport.family, Family::Ndp(_));
         let buffers = transport.config.buffers;
-        let buffer = buffers.send.fixed().min(buffers.receive);
+        let buffer = buffers.send.fixed();
         let name = |node: NodeId| plan.fabric.name(node).to_owned();
         let what = What::Opens {
             src: name(host),
@@ -327,6 +337,7 @@ impl<'p> Watch<'p> {
         };
         if let Some(known) = self.connections.get_mut(&flow) {
             known.numbered = is_ndp.then_some(transport.config.mss);
+            known.receiver = Some(planned.flow.dst.into());
             known.is_recorded |= !stays_open;
         }
         self.row(now, flow, what);

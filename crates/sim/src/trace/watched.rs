@@ -19,6 +19,10 @@ pub(super) struct Watched {
     pub(super) states: Vec<State>,
     /// Payload acknowledged, bytes.
     pub(super) acked: u64,
+    /// Where the data must end that the receiver's window lets it send; none: not looked at, or anywhere.
+    pub(super) offered: Option<u64>,
+    /// The host of the receiver, once the connection has opened.
+    pub(super) receiver: Option<NodeId>,
     /// Of NDP: the payload of a full packet.
     pub(super) numbered: Option<u16>,
     /// Are its events recorded? Those of a connection that stays open are from when it is given the

@@ -92,3 +92,45 @@ fn progress_is_told_now_and_again() {
     let stopped = simulate(&plan, &plan.timetable(), 1, &mut Broken, &mut |_| true);
     assert!(matches!(stopped, Err(RunError::Stopped)));
 }
+
+/// Two flows come to each of two hosts, which may have one connection open. h14 fails 100 ns before h1, in a window of
+/// more than 2 us in which h1 runs first: the first to fail is reported, on any number of threads.
+#[test]
+fn the_first_failure_in_time_is_reported() {
+    let flow = |from: u32, to: u32, ns: u32| {
+        format!("[[workload.flow]]\ntransport = \"t\"\nfrom = {from}\nto = {to}\nsize = \"1MB\"\nstart = \"{ns}ns\"\n")
+    };
+    let flows = [flow(0, 1, 0), flow(3, 1, 200), flow(12, 14, 0), flow(15, 14, 100)].concat();
+    let text = format!(
+        "duration = \"1ms\"\n[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+         [transport.t]\ncontrol = \"reno\"\n{flows}"
+    );
+    let mut plan = Plan::new(&scenario(&text));
+    plan.most_connections = 1;
+    for threads in 1..=4 {
+        let error = simulate(&plan, &plan.timetable(), threads, &mut (), &mut |_| true).err();
+        let Some(RunError::Connections { host, at, .. }) = error else { panic!("{error:?}") };
+        // Two links of 2 us and 72 ns.
+        assert_eq!((host.as_str(), at), ("h14", Time::from_ns(100 + 4_144)), "on {threads} threads");
+    }
+}
+
+/// Hosts fail at random times, those of a fat-tree whose partitions run ahead of each other too.
+#[test]
+fn the_first_failure_is_that_of_one_thread() {
+    for seed in 1..=4 {
+        let text = format!(
+            "seed = {seed}\nduration = \"2ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"3us\"\n\
+             [transport.t]\ncontrol = \"reno\"\n[[workload.poisson]]\ntransport = \"t\"\nflows_per_second = 200000\n\
+             size = \"30KB\"\nallow_overload = true\n"
+        );
+        let mut plan = Plan::new(&scenario(&text));
+        plan.most_connections = 6;
+        let run = |threads| {
+            let error = simulate(&plan, &plan.timetable(), threads, &mut (), &mut |_| true).err();
+            error.expect("a host has too many").to_string()
+        };
+        let first = run(1);
+        (2..=4).for_each(|threads| assert_eq!(run(threads), first, "seed {seed}, {threads} threads"));
+    }
+}

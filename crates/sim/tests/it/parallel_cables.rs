@@ -32,7 +32,7 @@ fn long(count: usize, transport: &str) -> String {
 /// Gbit/s on each of the cables from a to b, on average over the first 40 ms.
 fn rates(r: &Run, cables: usize) -> Vec<f64> {
     let name = |i| if cables == 1 { "a->b".to_string() } else { format!("a->b#{i}") };
-    (0..cables).map(|i| r.link(&name(i)).measured_bytes as f64 * 8.0 / 40e6).collect()
+    (0..cables).map(|i| r.link(&name(i)).measured.bytes as f64 * 8.0 / 40e6).collect()
 }
 
 /// Whatever chooses the link, n cables of 1 Gbit/s are full, and no packet is lost sight of.

@@ -88,3 +88,55 @@ fn a_port_holds_what_a_link_cannot() {
     assert!(link.1.max_queue > 50 && link.1.rare.drops == 0, "{link:?}");
     assert_eq!((found("limit = 131073"), found("limit = \"3GB\"")), (link, link));
 }
+
+/// The priority of a flow is that of its transport, unless it has one of its own: data and ACKs of all subflows. Two transports
+/// that differ in it alone, and one whose flows do, give the same picosecond for picosecond; from a trace, too.
+#[test]
+fn a_flow_may_have_a_priority_of_its_own() {
+    let found = |transports: [&str; 3], flows: [&str; 3]| {
+        let settings = ["x", "y", "z"].iter().zip(transports).map(|(name, priority)| {
+            format!("[transport.{name}]\ncontrol = \"mmptcp\"\nsubflows = 3\nswitch_bytes = \"40KB\"\ndupack_threshold = \"auto\"\n{priority}\n")
+        });
+        let flows = ["x", "y", "z"].iter().zip(flows).enumerate().map(|(i, (name, priority))| {
+            let (from, to) = [("S1", "D1"), ("D2", "S2"), ("S3", "D3")][i];
+            format!(
+                "[[workload.flow]]\ntransport = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nsize = \"300KB\"\n{priority}\n"
+            )
+        });
+        let r = run(&format!(
+            "duration = \"100ms\"\ndrain = \"5s\"\n[topology.dumbbell]\npairs = 3\nrate = \"10Gbps\"\ndelay = \"5us\"\nbottleneck_rate = \"1Gbps\"\n\
+             [queue]\nlimit = 30\ndiscipline = \"priority\"\n{}{}",
+            settings.collect::<String>(),
+            flows.collect::<String>()
+        ));
+        [0, 1, 2].map(|flow| (r.fct(flow), r.flow(flow).total(|s| s.retransmits)))
+    };
+    let (low, high, scatter) = ("priority = \"low\"", "priority = \"high\"", "priority = \"scatter\"");
+    let by_transport = found([low, high, high], ["", "", ""]);
+    assert_eq!(found([low, low, low], [low, high, high]), by_transport);
+    assert_eq!(found([scatter, scatter, scatter], [low, high, high]), by_transport);
+    assert_eq!(found([high, high, low], [low, "", high]), by_transport);
+    let equal = found([low, low, low], ["", "", ""]);
+    assert!(
+        by_transport != equal && by_transport[2].0 < equal[2].0 && by_transport[0].0 > by_transport[2].0,
+        "{equal:?}"
+    );
+}
+
+#[test]
+fn a_flow_of_a_trace_may_have_a_priority() {
+    let fct = |flows: &str, transport: &str| {
+        let r = run(&format!(
+            "duration = \"100ms\"\ndrain = \"5s\"\n[topology.dumbbell]\npairs = 2\nrate = \"10Gbps\"\ndelay = \"5us\"\nbottleneck_rate = \"1Gbps\"\n\
+             [queue]\ndiscipline = \"priority\"\n[transport.t]\ncontrol = \"dctcp\"\n[transport.h]\ncontrol = \"dctcp\"\npriority = \"high\"\n{flows}"
+        ));
+        assert_eq!(r.outcome.flows.len(), 2, "{transport}");
+        [r.fct(0), r.fct(1)]
+    };
+    let flow = |transport: &str, i: u32| {
+        format!("[[workload.flow]]\ntransport = \"{transport}\"\nfrom = \"S{i}\"\nto = \"D{i}\"\nsize = \"1MB\"\n")
+    };
+    let trace = "[[workload.trace]]\ntransport = \"t\"\nflows = [{ from = \"S1\", to = \"D1\", size = \"1MB\" }, \
+                 { from = \"S2\", to = \"D2\", size = \"1MB\", priority = \"high\" }]\n";
+    assert_eq!(fct(trace, "trace"), fct(&(flow("t", 1) + &flow("h", 2)), "flows"));
+}

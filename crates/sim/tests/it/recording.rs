@@ -1,10 +1,10 @@
 //! Records agree with the counters, and with values that are known beforehand.
 
 use crate::common::{Run, run};
-use linkpool_network::{LinkId, RareEvents};
-use linkpool_sim::{FlowId, Value};
+use linkpool_network::{LinkId, OnWire, RareEvents};
+use linkpool_sim::{FlowId, Sample, Value};
 use linkpool_transport::SubflowId;
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
 
 /// Ten senders into one port, which drops and marks.
 fn incast(record: &str) -> Run {
@@ -23,13 +23,13 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
     let every = Time::from_us(70);
     let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
     for sample in &r.samples {
-        let Value::Counters { link, since, packets, bytes, rare } = sample.value else { panic!("{sample:?}") };
+        let Value::Counters { link, since, packets, bytes, rare, sent } = sample.value else { panic!("{sample:?}") };
         let (accepted, sum, events, last) = &mut sums[link.index()];
         assert_eq!(since, *last, "without a gap");
         assert!(sample.at == since + every || sample.at == r.outcome.simulated);
-        // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends
-        // after it.
-        assert!(bytes <= (sample.at - since).0 / 800 + 1);
+        // 10 Gbit/s, to parts of bytes; whole bytes may be one more.
+        let could = OnWire::at_rate(Rate::gbps(10), sample.at - since);
+        assert!(sent <= could && bytes <= could.bytes() + 1);
         *accepted += packets;
         *sum += bytes;
         events.drops += rare.drops;
@@ -42,6 +42,48 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
     }
     let bottleneck = r.link("W->R").stats.rare;
     assert!(bottleneck.drops > 0 && bottleneck.marks > 0, "{bottleneck:?}");
+}
+
+/// By link of a flow at line rate over a dumbbell: what it sent in each interval of 100 ns, as a share of what it could
+/// have sent.
+fn shares(rate: &str, ports: &str, link: &str) -> Vec<f64> {
+    let r = run(&format!(
+        "duration = \"40us\"\ndrain = \"0s\"\n[topology.dumbbell]\npairs = 1\nrate = \"{rate}\"\ndelay = \"1us\"\n[queue]\nlimit = 1000\n{ports}\n\
+         [transport.t]\ncontrol = \"reno\"\ninitial_window = 100\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"D1\"\nsize = \"1MB\"\n\
+         [record]\ncounters = {{ every = \"100ns\", links = [\"{link}\"] }}"
+    ));
+    let could = OnWire::at_rate(r.plan.fabric.links()[0].rate, Time::from_ns(100));
+    let share = |s: &Sample| match s.value {
+        Value::Counters { sent, .. } => sent.share(could).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    r.samples.iter().map(share).collect()
+}
+
+/// 1 Gbit/s sends 12.5 B in 100 ns, so whole bytes are 12 and 13 in turn: utilisation is 1 in each interval
+/// in which the link is busy. A SYN of 90 B takes 720 ns: 7 intervals and a fifth. The answer comes after three links of 1 us
+/// each way and 6 packets of 720 ns: at 10,320 ns the handshake's ACK and the data follow without a gap.
+#[test]
+fn a_busy_link_is_used_up_in_short_intervals() {
+    for ports in ["", "mark = 900\nmark_at = \"dequeue\""] {
+        let shares = shares("1Gbps", ports, "S1->L");
+        assert_eq!(shares.len(), 400);
+        assert!(shares[..7].iter().all(|share| *share == 1.0), "{ports} {:?}", &shares[..8]);
+        assert_eq!((shares[7], shares[8..103].iter().sum::<f64>()), (0.2, 0.0), "{ports}");
+        assert_eq!(shares[103], 0.8);
+        assert!(shares[104..].iter().all(|share| *share == 1.0), "{ports}");
+    }
+}
+
+/// At 3 Gbit/s no byte takes a whole number of picoseconds: the simulator sends each packet up to 1 ps early, which
+/// does not count as more than all.
+#[test]
+fn no_link_is_used_more_than_up_at_any_rate() {
+    for ports in ["", "mark = 900\nmark_at = \"dequeue\""] {
+        let shares = shares("3Gbps", ports, "L->R");
+        assert!(shares.iter().all(|share| *share <= 1.0), "{ports} {shares:?}");
+        assert!(shares[200..].iter().all(|share| *share > 1.0 - 2e-5), "{ports} {:?}", &shares[200..]);
+    }
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn a_traced_run_is_the_same_run() {
     }
     for Row { what, .. } in &rows {
         let What::Opens { stays_open, buffer, pulled, size, control, .. } = what else { continue };
-        assert_eq!((*stays_open, *buffer, *pulled, *size, *control), (true, Some(60_000), false, None, "reno"));
+        assert_eq!((*stays_open, *buffer, *pulled, *size, *control), (true, None, false, None, "reno"));
     }
     assert_eq!(count(&rows, |what| matches!(what, What::Opens { .. })), 3);
 }

@@ -350,6 +350,10 @@ impl Sender {
     pub fn acked(&self) -> u64 {
         self.data_una
     }
+    /// Where the data must end that the receiver's window lets it send; `u64::MAX`: anywhere.
+    pub fn offered(&self) -> u64 {
+        self.edge
+    }
     /// Number of subflows, established or not.
     pub fn subflows(&self) -> usize {
         self.subflows.len()

@@ -4,7 +4,7 @@ use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
-use crate::flow;
+use crate::flow::{self, FlowPriority};
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -21,6 +21,8 @@ settings! {
         stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
         /// Number of flows.
         count: u32 = 1, within Bounds::POSITIVE;
+        /// The priority of all packets of each flow, and of their ACKs, at ports with `discipline = "priority"`.
+        priority: Option<FlowPriority>, from |_f| None => "that of the transport";
         /// The path of each subflow: the names of its nodes from `from` to `to`.
         paths: Option<Vec<Vec<String>>>, from |_f| None => "by the transport";
     }
@@ -30,6 +32,7 @@ impl Workload for Flow {
     fn complete(&mut self, place: &mut Place<'_>) {
         place.complete_stop(&mut self.stop, place.end);
         place.check_few_flows("count", self.count);
+        place.check_priority("priority", self.priority);
         self.paths = self.paths.take().filter(|paths| !paths.is_empty());
     }
 
@@ -42,7 +45,8 @@ impl Workload for Flow {
     fn demand(&self, run: &Run) -> Demand {
         let random = &mut run.random();
         let size = |_| self.size.as_ref().map(|size| size.draw(random));
-        let flow = |size| flow::Flow { stop: self.stop, ..flow::Flow::new((self.from, self.to), size, run.start) };
+        let (stop, priority) = (self.stop, self.priority);
+        let flow = |size| flow::Flow { stop, priority, ..flow::Flow::new((self.from, self.to), size, run.start) };
         Demand { listed: (0..self.count).map(size).map(flow).collect(), ..Demand::default() }
     }
 

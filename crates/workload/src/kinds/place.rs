@@ -1,5 +1,6 @@
 //! The scenario around a workload, against which its settings are checked.
 
+use crate::flow::FlowPriority;
 use linkpool_units::Time;
 
 /// More flows than this would not fit into memory, so they are taken for a mistake.
@@ -31,6 +32,8 @@ pub struct Place<'a> {
     pub senders: u32,
     /// May connections of its transports stay open for further flows?
     pub connections: bool,
+    /// Have ports queues of several priorities?
+    pub priorities: bool,
     /// The rack and the pod of each host.
     pub racks_and_pods: &'a [(u32, u32)],
     /// Rate of the links from all hosts together, bits a second.
@@ -54,6 +57,15 @@ impl Place<'_> {
         if !good {
             self.errors.push((key.to_string(), message.into()));
         }
+    }
+
+    /// Reports an error about `key` if it gives a flow a `priority` that has no effect.
+    pub fn check_priority(&mut self, key: &str, priority: Option<FlowPriority>) {
+        let (given, message) =
+            (priority.is_some(), "applies where ports have priorities; write discipline = \"priority\" in [queue]");
+        self.check(!given || self.priorities, key, message);
+        let message = "applies to flows of TCP; ports that trim give NDP's control packets priority";
+        self.check(!given || self.connections, key, message);
     }
 
     /// The time `n` times `span` after the start of the workload, in picoseconds; it may be larger

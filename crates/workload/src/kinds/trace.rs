@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowPriority};
 
 settings! {
     /// Flows one by one, from a file or written here; each may wait for others.
@@ -31,7 +31,7 @@ settings! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
-    /// With a header: src, dst, size_bytes, start_s, and perhaps id and after.
+    /// With a header: src, dst, size_bytes, start_s, and perhaps id, after and priority.
     Csv,
     /// An object a line, with the columns of a CSV file as its keys.
     JsonLines,
@@ -67,6 +67,8 @@ pub struct TraceFlow {
     pub after: Vec<u32>,
     /// How many of these must be over.
     pub enough: u32,
+    /// Its priority; `None`: that of its transport.
+    pub priority: Option<FlowPriority>,
 }
 
 /// One flow of a trace, as a scenario writes it.
@@ -89,6 +91,9 @@ pub struct TraceRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     enough: Option<u32>,
+    /// The priority of all its packets at ports with discipline = "priority". Default: that of the transport.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<FlowPriority>,
 }
 
 /// The flows of a trace, as a scenario writes them.
@@ -99,7 +104,7 @@ pub struct TraceRows(Vec<TraceRow>);
 
 impl TraceRow {
     fn of(flow: &TraceFlow, name: impl Fn(HostId) -> HostName) -> TraceRow {
-        let TraceFlow { from, to, size, start, after, enough } = flow;
+        let TraceFlow { from, to, size, start, after, enough, priority } = flow;
         TraceRow {
             from: name(*from),
             to: name(*to),
@@ -107,6 +112,7 @@ impl TraceRow {
             start: Some(*start),
             after: after.clone(),
             enough: (*enough < after.len() as u32).then_some(*enough),
+            priority: *priority,
         }
     }
 
@@ -134,7 +140,7 @@ impl TraceRow {
             let message = format!("{enough} of the {all} flows in `after`; write 1 to {all}, or leave it out");
             return Err(Wrong::at("enough", message));
         }
-        Ok(TraceFlow { from, to, size: self.size.0, start, after: self.after, enough })
+        Ok(TraceFlow { from, to, size: self.size.0, start, after: self.after, enough, priority: self.priority })
     }
 }
 
@@ -218,6 +224,12 @@ impl Workload for Trace {
         if let Some(i) = Trace::circle(&self.flows) {
             place.check(false, &format!("flows.{i}.after"), Trace::WAITS_FOR_ITSELF);
         }
+        if let Some((i, flow)) = self.flows.iter().enumerate().find(|(_, flow)| flow.priority.is_some()) {
+            place.check_priority(
+                &if key == "file" { "file".to_string() } else { format!("flows.{i}.priority") },
+                flow.priority,
+            );
+        }
         place.check_few_flows(key, self.flows.len() as u64);
         place.check(!self.flows.is_empty(), key, "a trace has at least one flow");
         self.check_in_time(key, place);
@@ -235,7 +247,7 @@ impl Workload for Trace {
     fn demand(&self, run: &Run) -> Demand {
         let flow = |f: &TraceFlow| {
             let start = if f.after.is_empty() { run.start + f.start } else { f.start };
-            Flow::new((f.from, f.to), Some(f.size), start)
+            Flow { priority: f.priority, ..Flow::new((f.from, f.to), Some(f.size), start) }
         };
         let mut demand = Demand { listed: self.flows.iter().map(flow).collect(), ..Demand::default() };
         for (i, flow) in (0..).zip(&self.flows) {

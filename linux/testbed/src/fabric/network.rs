@@ -13,8 +13,8 @@ use crate::clock::Clock;
 use crate::ends::{self, Settings};
 use crate::timing::Timing;
 use anyhow::{Context as _, Result};
-use linkpool_network::{Egress, Flags, Handler, LinkId, Network, NodeId, Packet, source_route};
-use linkpool_sim::{LinkOutcome, Plan, Sample, Value};
+use linkpool_network::{Egress, Flags, Handler, LinkId, Network, NodeId, OnWire, Packet, source_route};
+use linkpool_sim::{LinkOutcome, MeasuredLink, Plan, Sample, Value};
 use linkpool_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeMap, HashMap};
@@ -127,8 +127,8 @@ struct Probes<'p> {
     queues: Vec<(LinkId, Time)>,
     samples: Vec<Sample>,
     /// Bytes that links had put on the wire when the measured period began and ended.
-    by_warm_up: Option<Vec<u64>>,
-    by_cut_off: Option<Vec<u64>>,
+    by_warm_up: Option<Vec<OnWire>>,
+    by_cut_off: Option<Vec<OnWire>>,
     /// All that links had done when the run ended.
     by_end: Option<Vec<LinkOutcome>>,
 }
@@ -272,7 +272,7 @@ impl<'p> Probes<'p> {
             let link = plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?)?;
             Some((link, first))
         };
-        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then(|| vec![0; plan.fabric.links().len()]);
+        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then(|| vec![OnWire::default(); plan.fabric.links().len()]);
         Probes {
             plan,
             queues: links.filter_map(link).collect(),
@@ -299,11 +299,12 @@ impl<'p> Probes<'p> {
         if self.by_end.is_none() && (ended || now >= self.plan.end) {
             let on_the_way = network.on_the_way(now);
             let outcome = |link: LinkId| {
-                let ((stats, sent_bytes), on_the_way) = (network.link_outcome(link, now), on_the_way[link.index()]);
-                let by = |noted: &Option<Vec<u64>>| noted.as_ref().map(|all| all[link.index()]);
-                let by_cut_off = by(&self.by_cut_off).unwrap_or(sent_bytes);
-                let measured_bytes = by(&self.by_warm_up).map_or(0, |before| by_cut_off.saturating_sub(before));
-                LinkOutcome { stats, sent_bytes, measured_bytes, on_the_way }
+                let ((stats, on_wire), on_the_way) = (network.link_outcome(link, now), on_the_way[link.index()]);
+                let by = |noted: &Option<Vec<OnWire>>| noted.as_ref().map(|all| all[link.index()]);
+                let by_cut_off = by(&self.by_cut_off).unwrap_or(on_wire);
+                let measured = by(&self.by_warm_up).map(|before| MeasuredLink::between(before, by_cut_off));
+                let measured = measured.unwrap_or_default();
+                LinkOutcome { stats, sent_bytes: on_wire.bytes(), measured, on_the_way }
             };
             self.by_end = Some(links.map(outcome).collect());
         }

@@ -63,7 +63,8 @@ class Fig7(Experiment):
         lengths = Distribution.of(queues.histogram(result))
         median = None if lengths is None else lengths.quantile(0.5)
         return result.flows.select(
-            "suppressions", "releases", pl.lit(median, dtype=pl.Int32).alias("queue_median")
+            pl.col("suppressions", "releases").cast(pl.UInt32),
+            pl.lit(median, dtype=pl.Int32).alias("queue_median"),
         )
 
     def draw(self, data: pl.DataFrame) -> Figure:

@@ -91,7 +91,8 @@ COLUMNS = (
 
 def flows(result: Result) -> pl.DataFrame:
     """Return the columns of a run's flows that the analysis keeps."""
-    return result.flows.select("fct_established_s", "timeouts", "retransmits", "suppressions")
+    kept = ("fct_established_s", "timeouts", "retransmits")
+    return result.flows.select(*kept, pl.col("suppressions").cast(pl.UInt32))
 
 
 class Cells:

@@ -123,7 +123,7 @@ COLUMNS = (
 
 def flows(result: Result) -> pl.DataFrame:
     """Return the columns of a run's flows that the analysis keeps."""
-    return result.flows.select("label", "goodput_bps", "suppressions")
+    return result.flows.select("label", "goodput_bps", pl.col("suppressions").cast(pl.UInt32))
 
 
 def ratio(rows: pl.DataFrame) -> Spread:

@@ -19,7 +19,8 @@ SPARSE: dict[str, Value] = {"queue": {"links": [LINK], "every": "100us", "from":
 def histogram(result: Result) -> pl.DataFrame:
     """Return how many samples found each queue length, in packets."""
     lengths = result.queue.filter(pl.col("link") == LINK)
-    return lengths.group_by("queue_pkts").agg(pl.len().alias("samples")).sort("queue_pkts")
+    found = lengths.group_by("queue_pkts").agg(pl.len().alias("samples")).sort("queue_pkts")
+    return found.with_columns(pl.col("queue_pkts").cast(pl.UInt32))
 
 
 @dataclass(frozen=True)

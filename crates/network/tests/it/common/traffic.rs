@@ -663,8 +663,8 @@ impl Scene {
         let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
         for id in LinkId::first(self.fabric.links().len()) {
             let sender = parts.map_or(0, |parts| parts.sender(id));
-            let (stats, sent) = runs[usize::from(sender)].0.link_outcome(id, self.end);
-            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id.index()]).sum()));
+            let (stats, on_wire) = runs[usize::from(sender)].0.link_outcome(id, self.end);
+            results.links.push((stats, on_wire.bytes(), on_the_way.iter().map(|counts| counts[id.index()]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
         let mut heard: Vec<Heard> = runs.iter().flat_map(|(_, traffic)| traffic.heard.iter().copied()).collect();

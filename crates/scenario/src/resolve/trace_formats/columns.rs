@@ -3,11 +3,11 @@
 use linkpool_settings::nearest;
 use linkpool_units::Time;
 
-use super::{At, Row, Wrong, seconds, size};
+use super::{At, Row, Wrong, priority, seconds, size};
 use crate::quote::quoted;
 
 /// All columns of a trace.
-pub(super) const COLUMNS: [&str; 6] = ["src", "dst", "size_bytes", "start_s", "id", "after"];
+pub(super) const COLUMNS: [&str; 7] = ["src", "dst", "size_bytes", "start_s", "id", "after", "priority"];
 
 /// What stands in the columns of one row, as text; `None`: nothing.
 #[derive(Debug, Default)]
@@ -18,6 +18,7 @@ pub(super) struct Cells<'t> {
     pub(super) start_s: Option<&'t str>,
     pub(super) id: Option<&'t str>,
     pub(super) after: Vec<String>,
+    pub(super) priority: Option<&'t str>,
 }
 
 impl Cells<'_> {
@@ -42,6 +43,7 @@ impl Cells<'_> {
             start: start.map_or(Ok(Time::ZERO), |start| seconds(start, at)).map_err(of("start_s"))?,
             after: self.after,
             enough: None,
+            priority: priority(self.priority.unwrap_or_default(), at).map_err(of("priority"))?,
         })
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let names: Vec<&str> = header.iter().collect();
     check(&names, line(&header))?;
     let place = |name| names.iter().position(|known| *known == name);
-    let [src, dst, size_bytes, start_s, id, after] = COLUMNS.map(place);
+    let [src, dst, size_bytes, start_s, id, after, priority] = COLUMNS.map(place);
     let mut rows = Vec::new();
     while next(&mut record)? {
         let at = line(&record);
@@ -46,6 +46,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
             start_s: cell(start_s),
             id: cell(id),
             after: cell(after).map_or_else(Vec::new, ids),
+            priority: cell(priority),
         };
         rows.push(cells.row(rows.len(), at)?);
     }
@@ -74,6 +75,7 @@ fn without_comments(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use linkpool_units::Time;
+    use linkpool_workload::FlowPriority;
 
     #[test]
     fn a_row_says_who_sends_how_much_when_and_after_what() {
@@ -94,11 +96,23 @@ mod tests {
             ("src,dst,size_bytes,start_s\n0,1,9,-1\n", 2, "column start_s: \"-1\" is no time"),
             ("src,dst,size_bytes,start_s\n0,,9,1\n", 2, "column dst: nothing stands here"),
             ("src,dst,size_bytes,start_s,id\n0,1,9,1,\n", 2, "column id: nothing stands here"),
+            (
+                "src,dst,size_bytes,start_s,priority\n0,1,9,0,3\n",
+                2,
+                "column priority: \"3\" is no priority: \"high\", \"low\"",
+            ),
             ("src,dst,size_bytes,start_s\n\n0,1,9\n", 3, "3 values under 4"),
         ] {
             let (at, message) = read(text).unwrap_err();
             assert!(at == At::Line(line) && message.contains(why), "{text:?}: {at}: {message}");
         }
+    }
+
+    #[test]
+    fn a_row_says_which_priority() {
+        let rows = read("src,dst,size_bytes,start_s,priority\n0,1,9,0,high\n0,1,9,0,low\n0,1,9,0,\n").unwrap();
+        let found: Vec<_> = rows.iter().map(|row| row.priority).collect();
+        assert_eq!(found, [Some(FlowPriority::High), Some(FlowPriority::Low), None]);
     }
 
     /// As spreadsheets and libraries write it: everything in quotes, and in them what would be of

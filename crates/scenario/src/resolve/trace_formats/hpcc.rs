@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let row = |(i, (at, [from, to, _, _, bytes, start])): (usize, (At, [&str; 6]))| {
         let (size, start) = (size(bytes, at)?, seconds(start, at)?);
         let (from, to, id) = (from.to_string(), to.to_string(), i.to_string());
-        Ok(Row { at, id, from, to, size, start, after: Vec::new(), enough: None })
+        Ok(Row { at, id, from, to, size, start, after: Vec::new(), enough: None, priority: None })
     };
     flows.into_iter().enumerate().map(row).collect()
 }

@@ -199,7 +199,7 @@ fn connection(words: &[&str], at: At) -> Result<Connection, Wrong> {
     const KEYS: [&str; 7] = ["id", "size", "start", "trigger", "send_done_trigger", "recv_done_trigger", "prio"];
     let (values, _) = pairs(&words[1..], (&KEYS, &[]), at)?;
     if values.contains_key("prio") {
-        let why = "a priority of one connection: flows have that of their transport; leave prio out, and write a trace for each transport";
+        let why = "a priority of one connection, a number in htsim, is high or low here; leave prio out, and write a trace in CSV with the column priority";
         return Err((at, why.to_string()));
     }
     let bytes = match values.get("size") {
@@ -227,7 +227,7 @@ fn connection(words: &[&str], at: At) -> Result<Connection, Wrong> {
     let text = |key| values.get(key).map(|value| value.to_string());
     let (from, to, id) = (from.to_string(), to.to_string(), text("id").unwrap_or_else(|| format!("of line {line}")));
     let fires = ["send_done_trigger", "recv_done_trigger"].into_iter().filter_map(text).collect();
-    let row = Row { at, id, from, to, size: bytes, start, after: Vec::new(), enough: None };
+    let row = Row { at, id, from, to, size: bytes, start, after: Vec::new(), enough: None, priority: None };
     Ok(Connection { row, starts: text("trigger"), fires })
 }
 

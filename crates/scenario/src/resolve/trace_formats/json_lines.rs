@@ -53,6 +53,7 @@ struct Object {
     start_s: Option<Text>,
     id: Option<Text>,
     after: Option<Ids>,
+    priority: Option<Text>,
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
@@ -75,8 +76,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
         let given: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
         check(&given, at)?;
         let text = |cell: &'_ Option<Text>| cell.as_ref().map(|Text(text)| text.clone());
-        let [src, dst, size_bytes, start_s, id] =
-            [&object.src, &object.dst, &object.size_bytes, &object.start_s, &object.id].map(text);
+        let [src, dst, size_bytes, start_s, id, priority] =
+            [&object.src, &object.dst, &object.size_bytes, &object.start_s, &object.id, &object.priority].map(text);
         let cells = Cells {
             src: src.as_deref(),
             dst: dst.as_deref(),
@@ -88,6 +89,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
                 Some(Ids::One(Text(text))) => ids(&text),
                 None => Vec::new(),
             },
+            priority: priority.as_deref(),
         };
         rows.push(cells.row(rows.len(), at)?);
     }
@@ -108,19 +110,21 @@ fn reason(why: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use linkpool_units::Time;
+    use linkpool_workload::FlowPriority;
 
     #[test]
     fn an_object_says_who_sends_how_much_when_and_after_what() {
         let rows = read(
             "{\"src\": \"h0\", \"dst\": 3, \"size_bytes\": 1000.0, \"start_s\": 1e-3, \"id\": 7}\n\n\
              {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"after\": [7, \"0\"]}\n\
-             {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"start_s\": null, \"after\": \"7 0\"}\n",
+             {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"start_s\": null, \"after\": \"7 0\", \"priority\": \"high\"}\n",
         )
         .unwrap();
         assert_eq!((rows[0].id.as_str(), rows[0].from.as_str(), rows[0].to.as_str()), ("7", "h0", "3"));
         assert_eq!((rows[0].size, rows[0].start), (1000, Time::from_ms(1)));
         assert_eq!((rows[1].at, rows[1].id.as_str(), rows[1].start), (At::Line(3), "1", Time::ZERO));
         assert_eq!((&rows[1].after, &rows[2].after), (&vec!["7".to_string(), "0".to_string()], &rows[1].after));
+        assert_eq!((rows[1].priority, rows[2].priority), (None, Some(FlowPriority::High)));
         let good = "{\"src\": 0, \"dst\": 1, \"size_bytes\": 9, \"start_s\": 0}";
         for (text, line, why) in [
             ("", 1, "empty"),
@@ -132,6 +136,7 @@ mod tests {
             (&good.replace(": 9", ": -9"), 1, "column size_bytes: \"-9\" is no size"),
             (&good.replace(": 9", ": [9]"), 1, "expected a string or a number"),
             (&good.replace("}", ", \"src\": 2}"), 1, "duplicate field `src`"),
+            (&good.replace("}", ", \"priority\": 3}"), 1, "column priority: \"3\" is no priority"),
             (&format!("{good}\n\n{}", &good[..20]), 3, "EOF while parsing"),
         ] {
             let (at, message) = read(text).unwrap_err();

@@ -10,6 +10,7 @@ mod parquet;
 use std::fmt;
 
 use linkpool_units::Time;
+use linkpool_workload::FlowPriority;
 use linkpool_workload::kinds::TraceFormat;
 
 use crate::quote::quoted;
@@ -28,6 +29,8 @@ pub(super) struct Row {
     pub(super) after: Vec<String>,
     /// How many of them; `None`: all.
     pub(super) enough: Option<u32>,
+    /// Of all its packets; `None`: that of its transport.
+    pub(super) priority: Option<FlowPriority>,
 }
 
 /// A place in a file, as it follows the name of the file in messages.
@@ -93,6 +96,18 @@ fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
 fn size(text: &str, at: At) -> Result<u64, Wrong> {
     let size = text.parse().ok().filter(|size| *size > 0);
     size.ok_or_else(|| (at, format!("{} is no size: a whole number of bytes above zero", quoted(text))))
+}
+
+fn priority(text: &str, at: At) -> Result<Option<FlowPriority>, Wrong> {
+    match text {
+        "" => Ok(None),
+        "low" => Ok(Some(FlowPriority::Low)),
+        "high" => Ok(Some(FlowPriority::High)),
+        _ => {
+            let known = "\"high\", \"low\", or nothing for that of the transport";
+            Err((at, format!("{} is no priority: {known}", quoted(text))))
+        }
+    }
 }
 
 fn seconds(text: &str, at: At) -> Result<Time, Wrong> {

@@ -40,9 +40,8 @@ pub struct Facts {
     /// Does a packet tell a receiver that its connection is over? If not, the sender's host tells
     /// the receiver's host without a packet.
     pub fins: bool,
-    /// The control packets that a flow waits for when it is alone in the network: those of the
-    /// handshake, and the last ACK.
-    pub control_packets: u32,
+    /// Does a flow wait for a SYN and a SYN-ACK, and send the handshake's ACK before its data?
+    pub handshake: bool,
     /// The most measures that a flow reports at its end, each a row of `metrics.parquet`.
     pub metrics: usize,
 }

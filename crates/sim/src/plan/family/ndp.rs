@@ -33,6 +33,6 @@ impl FamilySettings for Ndp {
 
     /// There is no handshake: a flow waits for its last ACK only.
     fn facts(&self) -> Facts {
-        Facts { spreads_over: Some(MOST_PATHS), trimming: true, fins: false, control_packets: 1, metrics: METRICS }
+        Facts { spreads_over: Some(MOST_PATHS), trimming: true, fins: false, handshake: false, metrics: METRICS }
     }
 }

@@ -27,7 +27,7 @@ impl FamilySettings for Tcp {
 
     /// A flow waits for a SYN, a SYN-ACK and the last ACK.
     fn facts(&self) -> Facts {
-        Facts { spreads_over: None, trimming: false, fins: true, control_packets: 3, metrics: self.metrics }
+        Facts { spreads_over: None, trimming: false, fins: true, handshake: true, metrics: self.metrics }
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Attribute {
     #[prost(string, tag = "1")]
     pub name: String,
     /// Its value, if it is of one of these types.
-    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29")]
+    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 28, 29")]
     pub value: Option<Value>,
 }
 
@@ -78,8 +78,18 @@ pub enum Value {
     Sfixed64(i64),
     #[prost(bool, tag = "27")]
     Bool(bool),
+    #[prost(message, tag = "28")]
+    Bools(Bools),
     #[prost(string, tag = "29")]
     Text(String),
+}
+
+/// A list of truth values.
+#[derive(Clone, PartialEq, Message)]
+pub struct Bools {
+    /// The values.
+    #[prost(bool, repeated, tag = "1")]
+    pub values: Vec<bool>,
 }
 
 impl Attribute {

@@ -6,7 +6,7 @@ use std::io::{BufReader, ErrorKind, Read};
 use prost::Message;
 
 use super::operations::{FIRST_TAG, Operations, What};
-use super::proto::{Attribute, GlobalMetadata, Node as Written, Value};
+use super::proto::{Attribute, Bools, GlobalMetadata, Node as Written, Value};
 use crate::collective::CollectiveAlgorithm;
 use crate::program::operation::Member;
 use crate::program::{MOST_NODES, Node, Op, RankBuilder, quoted};
@@ -172,13 +172,15 @@ impl Reader {
             }
             Some(other) => Some(other.whole().ok_or("the name of its group is no text and no number")?.to_string()),
         };
-        let known =
-            || format!("no group is called {}; give `groups` a file with it", quoted(name.as_deref().unwrap_or("")));
+        let known = || {
+            format!("no group is called {}; give `groups_file` a file with it", quoted(name.as_deref().unwrap_or("")))
+        };
         let group = operations.group(name.as_deref()).ok_or_else(known)?;
         let members = operations.ranks(group);
         if !members.contains(&self.ranks.0) {
             return Err(format!("its group {} has not this rank", quoted(name.as_deref().unwrap_or("of all"))));
         }
+        check_dimensions(written)?;
         let (ranks, rules) = (members.len() as u64, operations.rules);
         let stated = || needed::<u64>(written, "comm_size");
         let (algorithm, size) = match whole(written, "comm_type")? {
@@ -234,6 +236,20 @@ impl Reader {
 
 fn attribute<'w>(written: &'w Written, name: &str) -> Option<&'w Attribute> {
     written.attr.iter().find(|attribute| attribute.name == name)
+}
+
+/// ASTRA-sim runs a collective operation in the dimensions of its network whose `involved_dim` is true. A network
+/// here has no dimensions: the group says who takes part.
+fn check_dimensions(written: &Written) -> Result<(), String> {
+    let all = match attribute(written, "involved_dim").map(|found| found.value.as_ref()) {
+        None => true,
+        Some(Some(Value::Bools(Bools { values }))) => values.iter().all(|involved| *involved),
+        Some(Some(Value::Bool(involved))) => *involved,
+        Some(_) => return Err("involved_dim is no list of truth values".to_string()),
+    };
+    let message = "involved_dim leaves dimensions out, which are not known here; name the ranks that take part by \
+        pg_name and `groups_file`, and write true for all dimensions";
+    if all { Ok(()) } else { Err(message.to_string()) }
 }
 
 /// A whole number; an error if it is something else.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use super::proto::{Attribute, GlobalMetadata, Node, Value};
+use super::proto::{Attribute, Bools, GlobalMetadata, Node, Value};
 use super::*;
 use crate::program::{Op, check};
 
@@ -79,6 +79,35 @@ fn collectives_of_groups() {
         read_all(&other, &[("x", &[2, 0])]).unwrap_err(),
         "p.2.et: node 3: operation 0 of the group is ring-all-gather, 22 bytes, and at rank 0 ring-all-gather, 20 bytes (node 1)"
     );
+}
+
+/// A collective operation in all dimensions runs; one that leaves some out would be another operation.
+#[test]
+fn all_dimensions_are_involved() {
+    let read = |involved: Value| {
+        let mut barrier = node(8, 7, &[("comm_type", 9)], &[]);
+        barrier.attr.push(attribute("involved_dim", involved));
+        let bytes = file(&[barrier]);
+        read_all(&[bytes.clone(), bytes], &[]).map(|_| ())
+    };
+    let list = |values: &[bool]| Value::Bools(Bools { values: values.to_vec() });
+    assert_eq!([list(&[true, true]), list(&[]), Value::Bool(true)].map(read), [Ok(()), Ok(()), Ok(())]);
+    for left_out in [list(&[true, false]), list(&[false]), Value::Bool(false)] {
+        let message = read(left_out).unwrap_err();
+        assert!(message.starts_with("p.0.et: node 8: involved_dim leaves dimensions out"), "{message}");
+    }
+    assert_eq!(read(Value::Int64(3)).unwrap_err(), "p.0.et: node 8: involved_dim is no list of truth values");
+    // As protobuf writes it: field 10 of the node, with a name and field 28, of which field 1 is packed.
+    let written = attribute("involved_dim", list(&[true, false])).encode_to_vec();
+    assert_eq!(written, [&[0x0a, 12][..], b"involved_dim", &[0xe2, 0x01, 4, 0x0a, 2, 1, 0]].concat());
+}
+
+#[test]
+fn a_group_that_is_not_known_is_named() {
+    let mut barrier = node(8, 7, &[("comm_type", 9)], &[]);
+    barrier.attr.push(attribute("pg_name", Value::Text("x".to_string())));
+    let message = read_all(&[file(&[barrier])], &[]).unwrap_err();
+    assert_eq!(message, "p.0.et: node 8: no group is called \"x\"; give `groups_file` a file with it");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::fabric::FabricOutcome;
 use crate::timing::LostTime;
 use anyhow::{Context as _, Result};
 use linkpool_linux_control::switch::Switches as Programs;
-use linkpool_network::{LinkId, LinkStats, NodeId, RareEvents};
-use linkpool_sim::{LinkOutcome, PathRule, Plan, Sample, Value};
+use linkpool_network::{LinkId, LinkStats, NodeId, OnWire, RareEvents};
+use linkpool_sim::{LinkOutcome, MeasuredLink, PathRule, Plan, Sample, Value};
 use linkpool_units::Time;
 
 /// Of a run so far.
@@ -129,6 +129,7 @@ impl<'a> Observed<'a> {
         let longest = (counted.longest as u32).max(u32::from(queue.waits > 0));
         let by = |noted: &Option<Vec<u64>>| noted.as_ref().map(|all| all[link.index()]);
         let by_cut_off = by(&self.by_cut_off).unwrap_or(queue.sent_bytes);
+        let between = |before, after| MeasuredLink::between(OnWire::all(before), OnWire::all(after));
         Ok(LinkOutcome {
             stats: LinkStats {
                 packets: queue.sent_packets + u64::from(queue.packets),
@@ -137,7 +138,7 @@ impl<'a> Observed<'a> {
                 rare: RareEvents { drops, drop_bytes, marks: counted.marks, ..RareEvents::default() },
             },
             sent_bytes: queue.sent_bytes,
-            measured_bytes: by(&self.by_warm_up).map_or(0, |before| by_cut_off.saturating_sub(before)),
+            measured: by(&self.by_warm_up).map(|before| between(before, by_cut_off)).unwrap_or_default(),
             on_the_way: queue.packets,
         })
     }
