@@ -202,7 +202,7 @@ def test_a_full_queue_says_who_stood_in_it(run: Run) -> None:
 
 def test_a_receive_buffer_is_named(run: Run) -> None:
     """Two segments of room: the sender waits for their ACKs, whatever its window."""
-    # A small receive buffer leaves fewer quick ACKs: with an ACK for each packet both runs are alike.
+    # A small receive buffer leaves fewer quick ACKs; with an ACK a packet both runs are alike.
     settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10\nack_every = 1")
     told = story(run(FABRIC + settings + 'receive_buffer = "2800B"\n' + flow("14000B")))
     assert not {Held.WINDOW, Held.SEND_BUFFER} & set(told.held)
