@@ -48,7 +48,7 @@ def topology(
         stdout().print(table)
     across, access = fabric.bisection()
     share = f"{100 * across / access:.3g}% of their links' rate" if access else ""
-    rate = show_rate(across, given=True)
+    rate = show_rate(across)
     stdout().print(f"bisection (first half of the hosts to the second): {rate}, {share}")
     if plot is not None:
         from linkpool.topology.drawing import draw
