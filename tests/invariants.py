@@ -166,10 +166,7 @@ class Judge:
             ideal = flow["ideal_fct_s"]
             self.holds(ideal <= flow["fct_s"] + EXACT, f"{name}: ideal {ideal} > {flow['fct_s']}")
             # It may take some picoseconds less, as serialisations are rounded.
-            # `ideal_fct_s` leaves out the third packet of the handshake.
-            self.holds(
-                ideal >= bound - third - 1e-9, f"{name}: ideal {ideal} below the bound {bound}"
-            )
+            self.holds(ideal >= bound - 1e-9, f"{name}: ideal {ideal} below the bound {bound}")
             slowdown = flow["fct_s"] / ideal
             self.holds(math.isclose(flow["slowdown"], slowdown, rel_tol=1e-9), f"{name}: slowdown")
 

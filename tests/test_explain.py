@@ -243,6 +243,107 @@ size = "20MB"
     check_sum(told)
 
 
+# The receiver reads one byte in a microsecond, and has room for one segment.
+READS = 'receive_buffer = "1400B"\nread_rate = "8Mbps"\n'
+
+
+def test_a_wait_for_the_reader_is_named(run: Run) -> None:
+    """The receiver offers a window as half of the segment is read, and one more as all is read."""
+    told = story(run(FABRIC + TRANSPORT + READS + flow("2800B")))
+    check_sum(told)
+    assert told.breakdown == {
+        Cause.HANDSHAKE: 2 * SHORT,
+        Cause.HOST_QUEUE: THIRD,
+        Cause.DATA: 2 * LONG,
+        Cause.ACK: 2 * SHORT,
+        Cause.READ: 1400 * US,
+    }
+    assert told.held[Held.RECEIVE_BUFFER] == THIRD + LONG + 1400 * US + SHORT
+    text = as_text(told)
+    assert "for 700 us the receiving application read, until there was a window to offer" in text
+
+
+def test_a_delayed_ack_of_a_reader_in_time_is_one(run: Run) -> None:
+    """In 40 ms the application reads a segment of 2.8 KB of room; nothing has to be announced."""
+    settings = TRANSPORT + 'recovery = "newreno"\nack_every = 2\nquickack = false\n'
+    reads = READS.replace("1400B", "9000B")
+    told = story(run(FABRIC + settings + reads + flow("4200B")))
+    assert told.breakdown[Cause.DELAYED_ACK] == 40_000 * US
+    assert Cause.READ not in told.breakdown
+    check_sum(told)
+
+
+def test_a_probe_of_the_window_is_named(run: Run) -> None:
+    """The ACK that opens the window for a segment is lost, and the sender asks after its RTO."""
+    down = """
+[routing]
+reconverge = "never"
+[[change]]
+links = ["R->W"]
+state = "down"
+at = "1ms"
+until = "2ms"
+"""
+    settings = TRANSPORT + READS + 'min_rto = "10ms"\n'
+    told = story(run(FABRIC + settings + flow("2800B") + down))
+    check_sum(told)
+    probe = 2 * (100 * 8 * 1000 + 2 * US)
+    assert told.breakdown == {
+        Cause.HANDSHAKE: 2 * SHORT,
+        Cause.HOST_QUEUE: THIRD,
+        Cause.DATA: 2 * LONG + probe,
+        Cause.ACK: 3 * SHORT,
+        Cause.READ: 700 * US,
+        # An RTO of min_rto and the mean of two RTTs, of the SYN and of the first segment.
+        Cause.PROBE: 10_000 * US + (7 * 2 * SHORT + THIRD + LONG + SHORT) // 8,
+    }
+    assert "for 10 ms the window was shut, until the sender asked for it" in as_text(told)
+
+
+def test_the_repeated_end_of_a_handshake_is_named(run: Run) -> None:
+    """Both paths fail after the SYN of the further subflow, and the second one works again.
+
+    The sender repeats the third segment of that handshake after two RTTs each.
+    """
+    text = """
+duration = "1s"
+[topology.ring]
+bottleneck_rates = ["100Mbps", "100Mbps"]
+bottleneck_delays = ["100us", "100us"]
+rate = "1Gbps"
+delay = "2us"
+[routing]
+reconverge = "never"
+[transport.t]
+control = "lia"
+subflows = 2
+paths = "disjoint"
+join_jitter = "0s"
+initial_window = 1
+min_rto = "10ms"
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "D1"
+size = "4200B"
+[[change]]
+links = ["A1->B1"]
+state = "down"
+at = "590us"
+[[change]]
+links = ["A2->B2"]
+state = "down"
+at = "750us"
+until = "20ms"
+"""
+    told = story(run(text))
+    check_sum(told)
+    syn = told.breakdown[Cause.HANDSHAKE] // 2  # of each of the two subflows
+    repeats, rest = divmod(told.breakdown[Cause.JOIN_ACK], 2 * syn)
+    assert (repeats, rest) == (43, 0), "until after 20 ms, each 450.56 us, from 816 us on"
+    assert Cause.OTHER_TIMER not in told.breakdown
+
+
 def test_a_name_may_have_blanks(run: Run) -> None:
     """A path of `New York`, `s` and `say "b" here` has three nodes."""
     nodes = ["New York", 'say "b" here']

@@ -41,6 +41,9 @@ class Cause(Enum):
     PTO = "wait for the tail loss probe (PTO)"
     REORDERING = "wait for the RACK reordering timer"
     JOIN = "wait to open a further subflow"
+    JOIN_ACK = "wait to repeat the last segment of a further subflow's handshake"
+    READ = "wait for the receiving application to read"
+    PROBE = "wait to ask for the receiver's window"
     HEADER = "headers of trimmed packets on the way"
     HEADER_QUEUE = "headers of trimmed packets in queues"
     RETURNED = "headers sent back for want of room"
@@ -153,10 +156,12 @@ class Chain:
         end, subflow = e["of"], e["subflow"]
         if end == "sender" and self._life.is_pulled:
             return self._timed_out(at, found)
-        before = self._before(at, end, subflow)
+        cause = self._timer(at, end)
+        # The reader takes what came on any subflow.
+        before = self._before(at, end, None if cause is Cause.READ else subflow)
         if self._events[before].at > e.at:
             raise ExplainError("a cause comes after its effect: please report this")
-        found.append(Span(self._events[before].at, e.at, self._timer(at, end), subflow))
+        found.append(Span(self._events[before].at, e.at, cause, subflow))
         return before
 
     def _timed_out(self, at: int, found: list[Span]) -> int:
@@ -197,11 +202,18 @@ class Chain:
         return self._life.first
 
     def _timer(self, at: int, end: str) -> Cause:
-        """Tell by what the sender did when its timer passed, which one it was."""
+        """Tell by what an end did when its timer passed, which one it was."""
         next_one = self._events[at + 1]
         sends = next_one["kind"] if next_one.what == "sent" else ""
         if end == "receiver":
-            return Cause.SYN_TIMEOUT if sends == "SYN-ACK" else Cause.DELAYED_ACK
+            if sends == "SYN-ACK":
+                return Cause.SYN_TIMEOUT
+            return Cause.READ if self._has_read(at) else Cause.DELAYED_ACK
+        if sends == "ACK":
+            # RFC 8684, section 3.2: a sender has no other ACK.
+            return Cause.JOIN_ACK
+        if sends == "data" and not next_one["payload"]:
+            return Cause.PROBE  # RFC 9293, section 3.8.6.1
         subflow = self._events[at]["subflow"]
         before, after = self._state(at, subflow, -1), self._state(at, subflow, 1)
         if before is None or after is None:
@@ -213,6 +225,26 @@ class Chain:
         if after["retransmits"] > before["retransmits"]:
             return Cause.REORDERING
         return Cause.JOIN if sends == "SYN" else Cause.OTHER_TIMER
+
+    def _has_read(self, at: int) -> bool:
+        """Tell whether the receiver's timer was for its reader, and not for a delayed ACK.
+
+        That would be due so long after the first segment that is not acknowledged.
+        """
+        opens, timer, waits_since = self._life.opens, self._events[at], None
+        if not opens["reads"]:
+            return False
+        for e in reversed(self._events[:at]):
+            if e.what == "sent" and e["by"] == "receiver" and e["subflow"] == timer["subflow"]:
+                break
+            if (
+                e.what == "arrived"
+                and e["at_end"] == "receiver"
+                and e["kind"] == "data"
+                and e["subflow"] == timer["subflow"]
+            ):
+                waits_since = e.at
+        return waits_since is None or timer.at - waits_since != opens["ack_delay"]
 
     def _state(self, at: int, subflow: int, step: int) -> Event | None:
         """Return the state of a subflow before an event, or after it."""

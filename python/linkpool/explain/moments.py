@@ -165,6 +165,9 @@ _WAITS = {
     Cause.SYN_TIMEOUT: "nothing came, until the SYN was repeated",
     Cause.TURN: "the receiver waited for its turn to send a PULL",
     Cause.JOIN: "the sender waited before it opened one more subflow",
+    Cause.JOIN_ACK: "the sender waited for an answer to the handshake of one more subflow",
+    Cause.READ: "the receiving application read, until there was a window to offer",
+    Cause.PROBE: "the window was shut, until the sender asked for it",
     Cause.NEXT_MESSAGE: "the receiver held back an ACK, until data of the next message came",
     Cause.OTHER_TIMER: "the sender waited for a timer",
 }

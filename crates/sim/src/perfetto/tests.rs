@@ -44,6 +44,8 @@ fn opens(control: &'static str, stays_open: bool) -> What {
         buffer: None,
         subflow_window: None,
         grows: false,
+        reads: false,
+        ack_delay: 0,
         pulled: false,
     }
 }

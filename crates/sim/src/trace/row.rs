@@ -57,6 +57,10 @@ pub enum What {
         subflow_window: Option<u64>,
         /// Does the send buffer grow with the windows of several subflows?
         grows: bool,
+        /// Does the receiving application read at a limited rate?
+        reads: bool,
+        /// For how long the receiver's timer delays an ACK, ps.
+        ack_delay: u64,
         /// Does the receiver ask for each packet after the first window, by a PULL?
         pulled: bool,
     },

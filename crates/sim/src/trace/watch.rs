@@ -333,6 +333,8 @@ impl<'p> Watch<'p> {
             buffer: (buffer < u64::MAX).then_some(buffer),
             subflow_window: Some(buffers.subflow_window).filter(|most| *most < u64::MAX),
             grows: buffers.send == SendBuffer::Auto && transport.config.subflows > 1,
+            reads: buffers.read_rate.is_some(),
+            ack_delay: transport.config.ack_delay.0,
             pulled: is_ndp,
         };
         if let Some(known) = self.connections.get_mut(&flow) {
