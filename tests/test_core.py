@@ -176,8 +176,7 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
 
 
 def test_tables_are_as_documented(scenario: Scenario) -> None:
-    arriving = '[[workload.poisson]]\ntransport = "amp"\nsize = "4KB"\nload = 0.01\n'
-    result = linkpool.run(scenario(FULL + arriving))
+    result = linkpool.run(scenario(FULL))
     for name, declared in TABLES.items():
         table: pl.DataFrame = getattr(result, name)
         assert dict(table.schema) == {c.name: KINDS[c.type] for c in declared.columns}, name
