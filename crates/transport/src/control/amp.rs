@@ -2,7 +2,7 @@
 
 use super::delay::{Signal, respond_to_delay};
 use super::mptcp_cut::CutConfig;
-use super::{Ack, AckOrder, CongestionControl, prefetch_all, slow_start, total_window};
+use super::{Ack, AckOrder, CongestionControl, slow_start, total_window};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use crate::metric::Metric;
@@ -127,11 +127,6 @@ impl Amp {
 }
 
 impl CongestionControl for Amp {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn needs_ecn(&self) -> bool {
         self.config.signal == Signal::Marks
     }

@@ -1,6 +1,6 @@
 //! BALIA, the balanced linked adaptation algorithm.
 
-use super::{Ack, CongestionControl, prefetch_all, share_of_rate, slow_start};
+use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 
@@ -26,11 +26,6 @@ fn alpha(states: &[CongestionState], s: SubflowId) -> f64 {
 }
 
 impl CongestionControl for Balia {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn needs_ecn(&self) -> bool {
         false
     }

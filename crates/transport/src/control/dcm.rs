@@ -2,14 +2,14 @@
 
 use super::dctcp::{DctcpConfig, DctcpCut};
 use super::lia::lia_growth;
-use super::{Ack, CongestionControl, prefetch_all};
+use super::{Ack, CongestionControl};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 
 /// DCM (AMP paper, section 2.1): grows as MPTCP with LIA, cuts each subflow as DCTCP.
 #[derive(Debug)]
 pub struct Dcm {
-    cut: DctcpCut,
+    pub(crate) cut: DctcpCut,
 }
 
 impl Dcm {
@@ -19,12 +19,6 @@ impl Dcm {
 }
 
 impl CongestionControl for Dcm {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-        prefetch_all(states);
-        self.cut.prefetch(s);
-    }
-
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }

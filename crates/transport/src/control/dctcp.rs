@@ -4,7 +4,6 @@ use super::reno::reno_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
-use linkpool_engine::prefetch_place;
 use linkpool_settings::{Bounds, settings};
 use smallvec::{SmallVec, smallvec};
 
@@ -28,7 +27,7 @@ settings! {
 
 /// The running estimate of the fraction of marked packets on one subflow (RFC 8257, section 3.3).
 #[derive(Clone, Debug)]
-pub(super) struct MarkedFraction {
+pub(crate) struct MarkedFraction {
     pub(super) alpha: f64,
     acked: u32,
     marked: u32,
@@ -61,21 +60,15 @@ impl MarkedFraction {
 /// Every ACK reads the fractions, which come first, and marks the order. Ends of rounds and cuts alone read the rest.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct DctcpCut {
+pub(crate) struct DctcpCut {
     /// By subflow. That of a single subflow is in the algorithm itself: an ACK reads one cache line less.
-    subflows: SmallVec<[MarkedFraction; 1]>,
+    pub(crate) subflows: SmallVec<[MarkedFraction; 1]>,
     order: AckOrder,
     g: f64,
     floor: Floor,
 }
 
 impl DctcpCut {
-    /// Prefetches the state that the next ACK of subflow `s` will read.
-    #[inline]
-    pub(super) fn prefetch(&self, s: SubflowId) {
-        prefetch_place(&self.subflows, s.index());
-    }
-
     pub(super) fn new(config: &DctcpConfig, n: usize) -> DctcpCut {
         let DctcpConfig { alpha0, g, ack_order: order, floor } = config.clone();
         DctcpCut { subflows: smallvec![MarkedFraction::new(alpha0); n], order, g, floor }

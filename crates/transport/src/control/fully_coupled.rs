@@ -1,6 +1,6 @@
 //! Full coupling: one TCP whose window is the sum of all subflows.
 
-use super::{Ack, CongestionControl, prefetch_all, slow_start, total_window};
+use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
@@ -29,11 +29,6 @@ impl FullyCoupled {
 }
 
 impl CongestionControl for FullyCoupled {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn needs_ecn(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! LIA, the linked increases algorithm (RFC 6356).
 
 use super::reno::reno_growth;
-use super::{Ack, CongestionControl, prefetch_all, slow_start};
+use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 
@@ -46,11 +46,6 @@ pub(super) fn lia_growth(states: &mut [CongestionState], s: SubflowId, acked: f6
 }
 
 impl CongestionControl for Lia {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn needs_ecn(&self) -> bool {
         false
     }

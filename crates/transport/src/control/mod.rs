@@ -48,7 +48,6 @@ pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use crate::metric::Metric;
-use linkpool_engine::{prefetch, prefetch_place};
 use linkpool_settings::{Bounds, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
 use schemars::JsonSchema;
@@ -96,13 +95,6 @@ pub trait CongestionControl {
     /// Are the packets of subflow `s` sent as ECN-capable?
     fn needs_ecn_on(&self, _s: SubflowId) -> bool {
         self.needs_ecn()
-    }
-
-    /// Prefetches the state that the next ACK of subflow `s` will read: that of the subflow, or of
-    /// all for a coupled increase, and the algorithm's own unless it is in the algorithm itself.
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-        prefetch_place(states, s.index());
     }
 
     /// An ACK has arrived, also if it is a duplicate or in recovery; `states[s].snd_una` has moved.
@@ -178,12 +170,6 @@ pub fn slow_start(state: &mut CongestionState, acked: f64) -> bool {
         state.cwnd += acked;
     }
     slow
-}
-
-/// Prefetches all subflows, for a coupled increase.
-#[inline]
-fn prefetch_all(states: &[CongestionState]) {
-    states.iter().for_each(prefetch);
 }
 
 /// w_total: the sum of the windows of all subflows, as a coupled increase sees them.
@@ -323,10 +309,6 @@ macro_rules! algorithms {
             }
             fn needs_ecn_on(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
-            }
-            #[inline]
-            fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.prefetch(states, s),)* Control::Defined(algorithm) => algorithm.prefetch(states, s) }
             }
             #[inline]
             fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {

@@ -1,7 +1,7 @@
 //! MPTCP with a constant cut on marks.
 
 use super::lia::lia_growth;
-use super::{Ack, AckOrder, CongestionControl, Floor, prefetch_all};
+use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
@@ -58,11 +58,6 @@ impl MptcpCut {
 }
 
 impl CongestionControl for MptcpCut {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.config.in_ack_event(&mut states[s], ack)
     }

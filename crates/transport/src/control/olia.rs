@@ -1,21 +1,20 @@
 //! OLIA, the opportunistic linked increases algorithm.
 
-use super::{Ack, CongestionControl, prefetch_all, share_of_rate, slow_start};
+use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
-use linkpool_engine::prefetch_place;
 
 /// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN. The
 /// first term of the increase balances congestion; the second moves windows from the largest to the
 /// best paths.
 #[derive(Debug)]
 pub struct Olia {
-    subflows: Box<[LossDistance]>,
+    pub(crate) subflows: Box<[LossDistance]>,
 }
 
 /// Packets of a subflow acknowledged without a loss.
 #[derive(Clone, Debug, Default)]
-struct LossDistance {
+pub(crate) struct LossDistance {
     /// Between its last two losses (l_1r).
     between: u64,
     /// Since its last loss (l_2r).
@@ -63,12 +62,6 @@ impl Olia {
 }
 
 impl CongestionControl for Olia {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-        prefetch_all(states);
-        prefetch_place(&self.subflows, s.index());
-    }
-
     fn needs_ecn(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Semi-coupled: a coupled increase with TCP's halving.
 
-use super::{Ack, CongestionControl, prefetch_all, slow_start, total_window};
+use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
@@ -28,11 +28,6 @@ impl SemiCoupled {
 }
 
 impl CongestionControl for SemiCoupled {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], _s: SubflowId) {
-        prefetch_all(states);
-    }
-
     fn needs_ecn(&self) -> bool {
         false
     }

@@ -4,7 +4,6 @@ use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
-use linkpool_engine::prefetch_place;
 use linkpool_settings::{Written, settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,11 +50,11 @@ impl Written<bool> for SsthreshAfterCut {
 #[derive(Debug)]
 pub struct Xmp {
     config: XmpConfig,
-    subflows: Box<[TraSh]>,
+    pub(crate) subflows: Box<[TraSh]>,
 }
 
 #[derive(Clone, Debug)]
-struct TraSh {
+pub(crate) struct TraSh {
     /// Rate of the last finished round, packets per ps.
     rate: f64,
     /// Increase per round.
@@ -110,12 +109,6 @@ impl Xmp {
 }
 
 impl CongestionControl for Xmp {
-    #[inline]
-    fn prefetch(&self, states: &[CongestionState], s: SubflowId) {
-        prefetch_place(states, s.index());
-        prefetch_place(&self.subflows, s.index());
-    }
-
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         // The cut comes before anything else that this ACK does.
         let cut = ack.marked && self.bos_cut(&mut states[s]);

@@ -1,9 +1,5 @@
 //! A connection that stays open for messages: where they end in its stream.
 
-use super::usage::Uses;
-use super::{Sender, SenderState};
-use crate::segment::Output;
-use linkpool_units::Time;
 use std::collections::VecDeque;
 
 /// The messages of a connection.
@@ -15,54 +11,48 @@ pub(super) struct Messages {
     end: u64,
 }
 
-impl Sender {
-    /// The connection stays open: its first message is the data that it has now, and
-    /// [`Sender::extend`] adds others. Call it before [`Sender::open`].
-    pub fn keep_open(&mut self) {
-        self.messages = Some(Box::new(Messages { ends: [self.size].into(), end: self.size }));
-        self.uses = Some(Uses::new(self.subflows.len()));
-        self.choose_ways();
+impl Messages {
+    /// The first message ends at `end`.
+    pub(super) fn new(end: u64) -> Messages {
+        Messages { ends: [end].into(), end }
     }
 
-    /// Adds a message of `size` bytes, 1 or more, to the stream of a connection that stays open.
-    pub fn extend(&mut self, size: u64, now: Time, out: &mut impl Output) {
-        let Some(messages) = &mut self.messages else { return };
-        if self.state != SenderState::Open {
-            return;
+    /// Adds a message of `size` bytes; data before `acked` is acknowledged. Returns its end.
+    pub(super) fn add(&mut self, size: u64, acked: u64) -> u64 {
+        while self.ends.front().is_some_and(|end| *end <= acked) {
+            self.ends.pop_front();
         }
-        while messages.ends.front().is_some_and(|end| *end <= self.data_una) {
-            messages.ends.pop_front();
-        }
-        messages.end += size;
-        messages.ends.push_back(messages.end);
-        if self.data_nxt == self.size {
-            self.size = messages.end;
-            self.set_limit();
-        }
-        self.transmit(now, out);
-        if self.limited {
-            self.watch_window(now, out);
-        }
-        self.note_use(self.all(), now);
+        self.end += size;
+        self.ends.push_back(self.end);
+        self.end
     }
 
-    /// Does a message, or the stream, end at `end`?
-    #[inline]
-    pub(super) fn is_end(&self, end: u64) -> bool {
-        match &self.messages {
-            None => end == self.size,
-            Some(messages) => messages.ends.binary_search(&end).is_ok(),
-        }
+    /// Does a message end at `end`?
+    pub(super) fn end_at(&self, end: u64) -> bool {
+        self.ends.binary_search(&end).is_ok()
     }
 
-    /// All data of a message has been given to subflows: the next message is the one to send.
-    #[cold]
-    pub(super) fn next_message(&mut self) {
-        let Some(messages) = &self.messages else { return };
-        let beyond = messages.ends.partition_point(|end| *end <= self.data_nxt);
-        if let Some(end) = messages.ends.get(beyond) {
-            self.size = *end;
-            self.set_limit();
-        }
+    /// The first end of a message beyond `place`.
+    pub(super) fn end_beyond(&self, place: u64) -> Option<u64> {
+        let beyond = self.ends.partition_point(|end| *end <= place);
+        self.ends.get(beyond).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_end_one_after_another() {
+        let mut messages = Messages::new(10);
+        assert_eq!((messages.add(5, 0), messages.add(7, 9)), (15, 22));
+        assert_eq!(
+            [9, 10, 14, 15, 21, 22].map(|end| messages.end_beyond(end)),
+            [Some(10), Some(15), Some(15), Some(22), Some(22), None]
+        );
+        assert_eq!([10, 11, 15, 22].map(|end| messages.end_at(end)), [true, false, true, true]);
+        // What is acknowledged is forgotten.
+        assert_eq!((messages.add(1, 15), messages.end_at(15), messages.end_beyond(0)), (23, false, Some(22)));
     }
 }

@@ -1,42 +1,38 @@
 //! The sending end of a connection.
 
-mod failure;
-mod fast_path;
-mod fins;
-mod flow_control;
-mod frto;
-mod handshake;
+mod ack;
+mod ahead;
+mod limits;
 mod messages;
-mod nack;
 mod pieces;
-mod push;
-mod rack;
 mod recovery;
-mod selective;
+mod schedule;
+mod stream;
+mod subflows;
+mod timers;
 mod transmit;
-mod undo;
 mod usage;
+mod writes;
 
 use crate::config::Config;
 use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control, HookError};
-use crate::flow_control::Buffers;
 use crate::id::SubflowId;
 use crate::metric::Metric;
-use crate::multipath::PacketScheduler;
+use crate::multipath::{Faults, PacketScheduler};
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
-use crate::send_buffer::{SendBuffer, SendBuffers};
 use crate::seq::{FIRST_BYTE, Seq};
-use crate::subflow::{OutstandingSegments, State, Subflow, SubflowStats};
+use crate::subflow::{OutstandingSegments, Subflow, SubflowStats};
 use crate::threshold::DupackThreshold;
-use linkpool_engine::prefetch;
+use limits::Limits;
 use linkpool_units::Time;
 use messages::Messages;
 use pieces::Pieces;
-use push::Writes;
-use std::hint::select_unpredictable;
+use recovery::Recovery;
+use schedule::Schedule;
 use std::sync::Arc;
+use stream::Stream;
 use usage::Uses;
 
 /// The state of a connection.
@@ -59,54 +55,39 @@ pub struct Sender {
     config: Arc<Config>,
     states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
-    /// End of the stream; `u64::MAX` while it is not known. Of a connection that stays open, the
-    /// end of the message that is being sent.
-    size: u64,
-    /// First byte of the stream not yet given to a subflow.
-    data_nxt: u64,
-    /// First byte not acknowledged at connection level.
-    data_una: u64,
-    /// New data ends before this.
-    limit: u64,
-    /// The subflows whose windows have room, one bit each.
-    open: u32,
-    /// Eligible subflows: they may get new data if the algorithm allows it, one bit each.
-    eligible: u32,
-    /// The number of the next subflow of round robin.
-    next: u8,
-    /// May ACKs take the fast path?
-    fast: bool,
-    /// Does it send data in order to any subflow, without SACKs, buffers, messages or PSH?
-    plain: bool,
-    /// Do the buffers at the two ends limit new data?
-    limited: bool,
-    /// Do further subflows wait until `joins_now` of the algorithm returns true?
-    joins_wait: bool,
-    state: SenderState,
+    stream: Stream,
+    schedule: Schedule,
+    ways: Ways,
     control: Control,
     /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
     /// How subflows use their windows; `None` if they fill them.
     uses: Option<Box<Uses>>,
-    /// The send buffers of several subflows; `None` if they limit nothing.
-    send_buffers: Option<Box<SendBuffers>>,
-    /// Where the application's writes end; `None` if nothing is pushed for that.
-    writes: Option<Box<Writes>>,
-    /// The messages of a connection that stays open.
-    messages: Option<Box<Messages>>,
-    /// One beyond the last byte that the receiver has room for.
-    edge: u64,
-    /// The stale subflows, one bit each.
-    stale: u32,
-    /// The stale subflows whose data other subflows have taken over, one bit each.
-    rescued: u32,
-    /// The subflows whose FIN has no answer yet, one bit each ([`crate::Faults::fin_timeouts`]).
-    unanswered: u32,
+    limits: Limits,
+    life: Life,
+}
+
+const _: () = assert!(std::mem::offset_of!(Sender, control) == 96);
+
+/// Which way events take through the sender, as its connection uses many features or few. A feature
+/// that a connection does not use costs it nothing on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ways {
+    /// May ACKs take the fast line?
+    fast: bool,
+    /// Does it send data in order to any subflow, without SACKs, buffers, messages or PSH?
+    plain: bool,
+    /// Do the buffers at the two ends limit new data?
+    limited: bool,
+}
+
+/// The life of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    state: SenderState,
     started: Time,
     ended: Option<Time>,
 }
-
-const _: () = assert!(std::mem::offset_of!(Sender, control) == 88);
 
 impl Sender {
     /// Creates the sender of `size` bytes, or with `None` of data without end.
@@ -127,41 +108,18 @@ impl Sender {
             established: false,
             in_recovery: false,
         };
-        let control = config.control.build(n);
-        let (grows, assigns) =
-            (config.buffers.send == SendBuffer::Auto, config.multipath.scheduler == PacketScheduler::LowestTimeToSend);
-        let buffered = n > 1 && (grows || assigns);
+        let (limits, limited) = Limits::new(&config, n);
         let mut sender = Sender {
-            control,
+            control: config.control.build(n),
             states: vec![state; n].into(),
             subflows: (0..n).map(|_| Subflow::new(&config)).collect(),
-            size: size.unwrap_or(u64::MAX),
-            data_nxt: 0,
-            data_una: 0,
-            limit: 0,
-            limited: config.buffers.send.fixed().min(config.buffers.receive) < u64::MAX || buffered && grows,
-            fast: false,
-            plain: false,
-            // The SYN-ACK will offer this window.
-            edge: config.buffers.receive,
-            open: 0,
-            eligible: 0,
-            stale: 0,
-            rescued: 0,
-            unanswered: 0,
-            next: 0,
+            stream: Stream::new(size.unwrap_or(u64::MAX)),
+            schedule: Schedule::default(),
+            ways: Ways { limited, ..Ways::default() },
             pieces: Pieces::new(config.multipath.scheduler, n),
-            send_buffers: buffered.then(|| {
-                let Buffers { headers, offload, .. } = config.buffers;
-                Box::new(SendBuffers::new(n, config.mss, headers, offload))
-            }),
-            writes: Writes::new(&config, n),
-            messages: None,
-            uses: buffered.then(|| Uses::new(n)),
-            joins_wait: false,
-            state: SenderState::Open,
-            started: Time::ZERO,
-            ended: None,
+            uses: limits.buffers.as_ref().map(|_| Uses::new(n)),
+            limits,
+            life: Life { state: SenderState::Open, started: Time::ZERO, ended: None },
             config,
         };
         sender.set_limit();
@@ -176,6 +134,44 @@ impl Sender {
             boards.for_each(|board| board.reordering = Some(Box::new(Reordering::new(mss))));
         }
         sender
+    }
+
+    /// Decides whether ACKs may take the fast line, and whether the connection is plain: it sends data in
+    /// order to any subflow, without SACKs, buffers, windows of subflows, messages or PSH, and asks for none
+    /// of them.
+    fn choose_ways(&mut self) {
+        let multipath = &self.config.multipath;
+        self.ways.fast = multipath.scheduler != PacketScheduler::LowestRtt
+            && multipath.faults == Faults::default()
+            && self.config.dupack_threshold != DupackThreshold::Adaptive
+            && self.limits.messages.is_none()
+            && !matches!(self.control, Control::Defined(_));
+        self.ways.plain = self.ways.fast
+            && !self.config.recovery.has_sacks()
+            && !self.ways.limited
+            && self.config.buffers.subflow_window == u64::MAX
+            && self.limits.buffers.is_none()
+            && self.pieces.is_none()
+            && !self.config.push_acks();
+    }
+
+    /// Loss recovery of subflow `s`.
+    #[inline(always)]
+    fn recovery(&mut self, s: SubflowId) -> Recovery<'_> {
+        let Sender { config, states, subflows, stream, control, limits, .. } = self;
+        Recovery { s, states, subflow: &mut subflows[s], control, config, stream, limits }
+    }
+
+    /// [`Limits::set`].
+    fn set_limit(&mut self) {
+        self.limits.set(&mut self.stream, &self.config);
+    }
+
+    /// [`Limits::expand`].
+    #[inline(always)]
+    fn expand_buffer(&mut self, s: SubflowId, least: u32) -> bool {
+        let of = (s, &self.states[s], &self.subflows[s]);
+        self.limits.expand(of, least, &mut self.stream, &self.config)
     }
 
     /// Does subflow 0 scatter its packets, and the others follow later (MMPTCP)?
@@ -201,95 +197,42 @@ impl Sender {
 
     /// Opens the connection: sends the SYN of subflow 0.
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
-        self.started = now;
+        self.life.started = now;
         self.send_syn(SubflowId::FIRST, now, out);
     }
 
     /// Sends no new data from now on. The connection ends when all data that was sent is
     /// acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
-        self.size = self.data_nxt.min(self.size);
+        self.stream.size = self.stream.nxt.min(self.stream.size);
         self.set_limit();
-        self.finish_if_done(self.eligible.trailing_zeros().into(), now, out);
+        self.finish_if_done(self.schedule.eligible.trailing_zeros().into(), now, out);
     }
 
-    /// A segment has arrived on subflow `s`.
-    pub fn on_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
-        match segment {
-            Segment::Ack { ack, data_ack, ece, options: None } => self.on_bare_ack(s, (ack, data_ack, ece), now, out),
-            other => self.on_other_segment(s, other, now, out),
-        }
+    /// The connection stays open: its first message is the data that it has now, and
+    /// [`Sender::extend`] adds others. Call it before [`Sender::open`].
+    pub fn keep_open(&mut self) {
+        self.limits.messages = Some(Box::new(Messages::new(self.stream.size)));
+        self.uses = Some(Uses::new(self.subflows.len()));
+        self.choose_ways();
     }
 
-    /// An ACK without options has arrived on subflow `s`: what it acknowledges of the subflow and of
-    /// the connection's stream, and whether it echoes a mark. As [`Sender::on_segment`].
-    #[inline]
-    pub fn on_bare_ack(&mut self, s: SubflowId, news: (Seq, Seq, bool), now: Time, out: &mut impl Output) {
-        let taken = match (self.fast, self.plain) {
-            (false, _) => false,
-            (true, false) => self.on_ack_fast::<false>(s, news, now, out),
-            (true, true) => self.on_ack_fast::<true>(s, news, now, out),
-        };
-        if !taken {
-            let (ack, data_ack, ece) = news;
-            self.on_other_segment(s, Segment::Ack { ack, data_ack, ece, options: None }, now, out);
-        }
-    }
-
-    /// A segment that cannot take the fast path.
-    #[inline(never)]
-    fn on_other_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
-        if self.state != SenderState::Open {
+    /// Adds a message of `size` bytes, 1 or more, to the stream of a connection that stays open.
+    pub fn extend(&mut self, size: u64, now: Time, out: &mut impl Output) {
+        let Some(messages) = &mut self.limits.messages else { return };
+        if self.life.state != SenderState::Open {
             return;
         }
-        // By reference, since options are large and most segments have none.
-        match &segment {
-            Segment::Ack { ack, data_ack, ece, options } => {
-                let (ack, data_ack, ece, options) = (*ack, *data_ack, *ece, options.as_ref());
-                if self.limited && self.take_window(s, ack, data_ack, options) {
-                    self.transmit_after(s, now, out);
-                } else {
-                    self.on_ack(s, (ack, data_ack, ece), options, now, out);
-                }
-                self.note_writes(s);
-                if self.send_buffers.is_some() && self.expand_buffer(s, 1) {
-                    self.transmit_after(s, now, out);
-                }
-                if self.limited {
-                    self.watch_window(now, out);
-                }
-            }
-            Segment::Reset => self.give_up(now),
-            Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
-            Segment::Nack { seq } => self.on_nack(s, *seq, now, out),
-            Segment::SubflowFin { .. } => self.on_fin_answered(s),
-            // The receiver never sends data.
-            Segment::Syn { .. } | Segment::Data { .. } | Segment::Trimmed { .. } | Segment::Fin { .. } => {}
+        let end = messages.add(size, self.stream.una);
+        if self.stream.nxt == self.stream.size {
+            self.stream.size = end;
+            self.set_limit();
         }
-        let concerns_one = self.fast && matches!(segment, Segment::Ack { .. });
-        self.after_event(if concerns_one { s.bit() } else { self.all() }, now);
-    }
-
-    /// Call it when the timer of subflow `s` may be due. A needless call does no harm.
-    pub fn on_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get_mut(s.index()) else {
-            return;
-        };
-        if self.state != SenderState::Open || !subflow.timer.has_passed(s, now, out) {
-            return;
+        self.transmit(now, out);
+        if self.ways.limited {
+            self.watch_window(now, out);
         }
-        match subflow.state {
-            State::Closed => self.send_syn(s, now, out),
-            State::SynSent => self.on_syn_timeout(s, now, out),
-            State::Confirming => self.send_third(s, now, out),
-            State::Established => {
-                if !self.on_rack_timer(s, now, out) {
-                    self.on_retransmission_timeout(s, now, out);
-                }
-            }
-            State::Failed => {}
-        }
-        self.after_event(self.all(), now);
+        self.note_use(self.all(), now);
     }
 
     /// All subflows, one bit each.
@@ -297,29 +240,69 @@ impl Sender {
         u32::MAX >> (u32::BITS as usize - self.subflows.len())
     }
 
-    /// After an event off the fast path that concerns these subflows, one bit each: notes the use of
+    /// Notes how subflows use their windows, after an event that concerns `subflows`, one bit each.
+    #[inline(always)]
+    fn note_use(&mut self, subflows: u32, now: Time) {
+        if self.uses.is_some() {
+            self.note_uses(subflows, now);
+        }
+    }
+
+    #[inline(never)]
+    fn note_uses(&mut self, subflows: u32, now: Time) {
+        let Sender { config, states, subflows: all, control, uses, .. } = self;
+        let Some(uses) = uses else { return };
+        let reduced = uses.note(subflows, (states, all), control, config, now);
+        if reduced != 0 {
+            self.update_reduced(reduced);
+        }
+    }
+
+    /// The windows of these subflows, one bit each, were reduced.
+    #[inline(never)]
+    fn update_reduced(&mut self, subflows: u32) {
+        self.numbers().filter(|s| s.is_in(subflows)).for_each(|s| self.update_open(s));
+    }
+
+    /// After an event off the fast line that concerns `subflows`, one bit each: notes the use of
     /// their windows, and gives up if a hook of the algorithm has failed.
     #[inline]
     fn after_event(&mut self, subflows: u32, now: Time) {
-        if self.uses.is_some() {
-            self.note_use(subflows, now);
-        }
+        self.note_use(subflows, now);
         if self.control.hook_error().is_some() {
             self.give_up(now);
         }
     }
 
-    /// The connection has failed.
-    fn give_up(&mut self, now: Time) {
-        self.state = SenderState::Failed;
-        self.ended = Some(now);
+    /// [`Limits::watch`].
+    #[inline]
+    fn watch_window(&mut self, now: Time, out: &mut impl Output) {
+        self.limits.watch(&self.stream, (&mut self.subflows, self.schedule.stale), &self.config, now, out);
     }
 
+    /// The connection has ended. Nothing takes the fast line, which does not ask for that, from now on.
+    fn end(&mut self, state: SenderState, now: Time) {
+        (self.life.state, self.life.ended) = (state, Some(now));
+        self.ways.fast = false;
+    }
+
+    /// The connection has failed.
+    fn give_up(&mut self, now: Time) {
+        self.end(SenderState::Failed, now);
+    }
+
+    #[inline]
     fn finish_if_done(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        let is_done = self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0;
-        if is_done && self.messages.is_none() && !self.awaits_subflows() {
-            self.state = SenderState::Finished;
-            self.ended = Some(now);
+        if self.stream.una >= self.stream.size && self.schedule.eligible != 0 {
+            self.finish(s, now, out);
+        }
+    }
+
+    /// All data is acknowledged: the connection ends, unless it stays open.
+    #[inline(never)]
+    fn finish(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        if self.life.state == SenderState::Open && self.limits.messages.is_none() && !self.awaits_subflows() {
+            self.end(SenderState::Finished, now);
             out.send(s, Segment::Fin { seq: Seq::of(self.states[s].snd_nxt) });
         }
     }
@@ -336,19 +319,19 @@ impl Sender {
     }
     /// The state of the connection.
     pub fn state(&self) -> SenderState {
-        self.state
+        self.life.state
     }
     /// The time at which it was opened.
     pub fn started(&self) -> Time {
-        self.started
+        self.life.started
     }
     /// The time at which its last data was acknowledged, or at which the sender gave up.
     pub fn ended(&self) -> Option<Time> {
-        self.ended
+        self.life.ended
     }
     /// Payload acknowledged at connection level, bytes.
     pub fn acked(&self) -> u64 {
-        self.data_una
+        self.stream.una
     }
     /// Where the data must end that the receiver's window lets it send; `u64::MAX`: anywhere.
     pub fn offered(&self) -> u64 {
@@ -370,9 +353,9 @@ impl Sender {
     pub fn acked_on(&self, s: SubflowId) -> u64 {
         self.states[s].snd_una - FIRST_BYTE
     }
-    /// Prefetches the memory that the next ACK of subflow `s` will read and write; `marked`: it echoes a mark. Call it twice,
-    /// with `stage` 1 and then 2: the second stage follows a pointer that the first stage fetches.
-    /// Only the speed changes (`docs/performance.md`).
+    /// Prefetches the memory that the next ACK of subflow `s` will read and write; `marked`: it echoes a
+    /// mark. Call it twice, with `stage` 1 and then 2: the second stage follows a pointer that the
+    /// first stage fetches. Only the speed changes (`docs/performance.md`).
     #[inline]
     pub fn prefetch(&self, s: SubflowId, marked: bool, stage: usize) {
         // The packet may belong to an earlier connection in this slot, which had more subflows.
@@ -380,11 +363,8 @@ impl Sender {
         if stage > 1 {
             return subflow.sent.prefetch_ends();
         }
-        prefetch(&subflow.sent);
-        prefetch(&subflow.timer);
-        // No branch, since no processor can predict marks.
-        prefetch(select_unpredictable(marked, &subflow.announced_until, &subflow.round_end));
-        self.control.prefetch(&self.states, s);
+        ahead::prefetch_subflow(subflow, marked);
+        ahead::prefetch_control(&self.control, &self.states, s);
     }
     /// The least RTT sample of subflow `s`.
     pub fn min_rtt(&self, s: SubflowId) -> Option<Time> {
@@ -409,5 +389,47 @@ impl Sender {
     /// Segments of subflow `s` in flight.
     pub fn in_flight(&self, s: SubflowId) -> u32 {
         self.subflows[s].in_flight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LossRecovery;
+    use crate::flow_control::Buffers;
+    use crate::send_buffer::SendBuffer;
+    use linkpool_settings::{Preset, Settings as _};
+
+    #[test]
+    fn a_connection_with_a_feature_of_its_own_is_not_plain() {
+        let ways = |change: fn(&mut Config)| {
+            let mut config = Config { subflows: 2, recovery: LossRecovery::NewReno, ..Config::defaults(Preset::Linux) };
+            config.push_acks = false;
+            (config.multipath.scheduler, config.buffers) = (PacketScheduler::RoundRobin, Buffers::default());
+            change(&mut config);
+            let Ways { fast, plain, .. } = Sender::new(Arc::new(config), None).ways;
+            (fast, plain)
+        };
+        assert_eq!(ways(|_| ()), (true, true));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Reno), (true, true));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Sack), (true, false));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Rack), (true, false));
+        assert_eq!(ways(|config| config.buffers.send = SendBuffer::Auto), (true, false));
+        assert_eq!(ways(|config| config.buffers.receive = 100_000), (true, false));
+        assert_eq!(ways(|config| config.buffers.subflow_window = 100_000), (true, false));
+        assert_eq!(ways(|config| config.multipath.scheduler = PacketScheduler::LowestRtt), (false, false));
+        assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
+        assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));
+        assert_eq!(ways(|config| config.push_acks = true), (true, false));
+    }
+
+    /// The fast line knows one end of the stream only.
+    #[test]
+    fn a_connection_with_messages_has_no_fast_line() {
+        let config = Config { recovery: LossRecovery::NewReno, push_acks: false, ..Config::defaults(Preset::Linux) };
+        let mut sender = Sender::new(Arc::new(config), Some(10_000));
+        assert!(sender.ways.fast && sender.ways.plain);
+        sender.keep_open();
+        assert!(!sender.ways.fast && !sender.ways.plain);
     }
 }

@@ -1,19 +1,20 @@
 //! Pieces of the connection's stream that wait in the sender for a subflow.
 
-use super::Sender;
+use super::limits::Limits;
+use super::schedule::Schedule;
+use super::stream::{Piece, Stream};
+use crate::config::Config;
 use crate::congestion::CongestionState;
-use crate::control::CongestionControl;
+use crate::control::{CongestionControl, Control};
 use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use crate::send_buffer::FRAGMENT;
+use crate::subflow::Subflow;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes that the scheduler assigns to one subflow before it chooses again (Linux,
 /// `MPTCP_SEND_BURST_SIZE`).
 const BURST: u64 = 1 << 16;
-
-/// A piece of the stream that becomes one segment: its first byte, and its length.
-pub(super) type Piece = (u64, u16);
 
 /// The waiting pieces of a connection.
 #[derive(Debug, Default)]
@@ -99,106 +100,103 @@ fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
     (state.srtt > 0.0).then(|| ratio * window.max(flight as f64) / state.srtt)
 }
 
-impl Sender {
+/// What the scheduler sees of a connection when it assigns data.
+pub(super) struct Scene<'a> {
+    pub(super) states: &'a [CongestionState],
+    pub(super) subflows: &'a [Subflow],
+    pub(super) schedule: &'a Schedule,
+    pub(super) control: &'a Control,
+    pub(super) config: &'a Config,
+    pub(super) stream: &'a mut Stream,
+    pub(super) limits: &'a mut Limits,
+}
+
+impl Pieces {
+    /// Takes the next piece assigned to subflow `s`; `Err` if other pieces come first, or none is
+    /// assigned in advance.
+    #[inline]
+    pub(super) fn take_assigned(&mut self, s: SubflowId) -> Result<Option<Piece>, ()> {
+        match self.apart.get_mut(s.index()) {
+            Some(apart) if self.again.is_empty() => Ok(apart.queue.pop_front()),
+            _ => Err(()),
+        }
+    }
+
     /// Takes the next piece for subflow `s`: first data that other subflows could not deliver, then
-    /// pieces assigned to it, then new data.
-    #[inline]
-    pub(super) fn take_piece(&mut self, s: SubflowId) -> Option<Piece> {
-        let pieces = self.pieces.as_mut()?;
-        match pieces.apart.get_mut(s.index()) {
-            Some(apart) if pieces.again.is_empty() => apart.queue.pop_front(),
-            _ => self.take_any_piece(s),
+    /// pieces assigned to it. Returns it, and whether a subflow has sent it before; `Err` if no piece
+    /// waits any more. `may_carry`: the subflow may get new data; data before `acked` is acknowledged.
+    pub(super) fn take_any(&mut self, s: SubflowId, may_carry: bool, acked: u64) -> Result<Option<(Piece, bool)>, ()> {
+        if may_carry && let Some(again) = self.take_again(acked) {
+            self.forget_soonest();
+            return Ok(Some(again));
+        }
+        match self.apart.get_mut(s.index()) {
+            Some(apart) => Ok(apart.queue.pop_front().map(|piece| (piece, false))),
+            None if may_carry => Err(()),
+            None => Ok(None),
         }
     }
 
-    #[inline(never)]
-    fn take_any_piece(&mut self, s: SubflowId) -> Option<Piece> {
-        let may_carry = self.may_carry(s);
-        let pieces = self.pieces.as_mut()?;
-        if may_carry && let Some((piece, sent)) = pieces.take_again(self.data_una) {
-            pieces.forget_soonest();
-            self.subflows[s].counts.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
-            return Some(piece);
-        }
-        match pieces.apart.get_mut(s.index()) {
-            Some(apart) => apart.queue.pop_front(),
-            None if may_carry => {
-                self.pieces = None; // no piece waits any more
-                self.fresh()
-            }
-            None => None,
-        }
-    }
-
-    /// [`Sender::set_apart`] after an ACK on subflow `s`, if ACKs may take the fast path: only `s` has
-    /// less data to send than before. So if another subflow needs the least time still, and its
-    /// buffer is full, no data is assigned.
+    /// After an ACK on subflow `s`, if ACKs may take the fast path: only `s` has less data to send than
+    /// before. So if another subflow needs the least time still, and its buffer is full, no data is
+    /// assigned. Is it so?
     #[inline]
-    pub(super) fn set_apart_after(&mut self, s: SubflowId) {
-        let Some(pieces) = &self.pieces else { return };
-        if let (Some((soonest, least)), Some(apart)) = (pieces.soonest, pieces.apart.get(s.index()))
-            && self.fast
-            && self.data_nxt < self.limit
+    pub(super) fn assigns_nothing(&self, s: SubflowId, subflow: &Subflow, stream: &Stream, control: &Control) -> bool {
+        if let (Some((soonest, least)), Some(apart)) = (self.soonest, self.apart.get(s.index()))
+            && stream.nxt < stream.limit
             && apart.rate > 0.0
             && s != soonest
-            && !self.control.suppresses()
+            && !control.suppresses()
         {
-            let linger = self.has(s, pieces) as f64 / apart.rate;
-            if least < linger || least == linger && soonest < s {
-                return;
-            }
+            let linger = (subflow.sent.len() + apart.queue.len()) as f64 / apart.rate;
+            return least < linger || least == linger && soonest < s;
         }
-        self.set_apart();
+        false
     }
 
     /// Assigns new data in bursts, each to the subflow that needs the least time to send its data,
     /// until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
     /// net/mptcp/protocol.c). A fragment is assigned as a whole (`__subflow_push_pending`).
     #[inline(never)]
-    pub(super) fn set_apart(&mut self) {
-        if let Some(pieces) = &mut self.pieces {
-            pieces.forget_soonest();
-        }
-        if self.data_nxt >= self.limit {
+    pub(super) fn assign(&mut self, scene: Scene<'_>) {
+        self.forget_soonest();
+        if scene.stream.nxt >= scene.stream.limit || self.apart.is_empty() {
             return;
         }
-        let Some(mut pieces) = self.pieces.take_if(|pieces| !pieces.apart.is_empty()) else {
-            return;
-        };
-        while self.data_nxt < self.limit
-            && let Some((s, least)) = self.soonest(&mut pieces)
+        while scene.stream.nxt < scene.stream.limit
+            && let Some((s, least)) = self.find_soonest(&scene)
         {
-            if !self.has_memory(s, &pieces) {
-                pieces.soonest = Some((s, least));
+            if !self.has_memory(s, &scene) {
+                self.soonest = Some((s, least));
                 break;
             }
-            self.follow_rate(s, &mut pieces);
-            let end = self.data_nxt + BURST;
-            while self.data_nxt < end && self.has_memory(s, &pieces) {
-                let fragment = self.data_nxt + FRAGMENT;
-                while self.data_nxt < fragment
-                    && let Some(piece) = self.fresh()
+            self.follow_rate(s, &scene);
+            let end = scene.stream.nxt + BURST;
+            while scene.stream.nxt < end && self.has_memory(s, &scene) {
+                let fragment = scene.stream.nxt + FRAGMENT;
+                while scene.stream.nxt < fragment
+                    && let Some(piece) = scene.limits.fresh(scene.stream, scene.config)
                 {
-                    pieces.apart[s].queue.push_back(piece);
+                    self.apart[s].queue.push_back(piece);
                 }
-                if self.data_nxt >= self.limit {
+                if scene.stream.nxt >= scene.stream.limit {
                     break;
                 }
             }
         }
-        self.pieces = Some(pieces);
     }
 
     /// The subflow that needs the least time to send its data, and this time.
-    fn soonest(&self, pieces: &mut Pieces) -> Option<(SubflowId, f64)> {
+    fn find_soonest(&mut self, scene: &Scene<'_>) -> Option<(SubflowId, f64)> {
         let mut best: Option<(SubflowId, f64)> = None;
-        for s in self.numbers().filter(|s| self.may_carry(*s)) {
-            let rate = &mut pieces.apart[s].rate;
+        let numbers = SubflowId::first(scene.subflows.len());
+        for s in numbers.filter(|s| scene.schedule.may_carry(scene.control, *s)) {
+            let rate = &mut self.apart[s].rate;
             if *rate == 0.0 {
-                *rate = pacing_rate(&self.states[s], self.subflows[s].in_flight).unwrap_or(0.0);
+                *rate = pacing_rate(&scene.states[s], scene.subflows[s].in_flight).unwrap_or(0.0);
             }
             // Before the first RTT sample the time is not known and counts as zero.
-            let linger = if *rate > 0.0 { self.has(s, pieces) as f64 / pieces.apart[s].rate } else { 0.0 };
+            let linger = if *rate > 0.0 { self.held(s, scene) as f64 / self.apart[s].rate } else { 0.0 };
             if best.is_none_or(|(_, least)| linger < least) {
                 best = Some((s, linger));
             }
@@ -208,42 +206,30 @@ impl Sender {
 
     /// Updates the expected rate of subflow `s`, to which a burst is about to be assigned. The rate
     /// is a mean, weighted by bytes, of the pacing rates at the time of each assignment.
-    fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces) {
-        let rate = pacing_rate(&self.states[s], self.subflows[s].in_flight);
-        if let (Some(rate), Some(buffers)) = (rate, &self.send_buffers) {
-            let before = buffers.memory_of(self.has(s, pieces));
-            pieces.apart[s].follow_rate(rate, before as f64, BURST as f64);
+    fn follow_rate(&mut self, s: SubflowId, scene: &Scene<'_>) {
+        let rate = pacing_rate(&scene.states[s], scene.subflows[s].in_flight);
+        if let (Some(rate), Some(buffers)) = (rate, &scene.limits.buffers) {
+            let before = buffers.memory_of(self.held(s, scene));
+            self.apart[s].follow_rate(rate, before as f64, BURST as f64);
         }
     }
 
     /// Packets of subflow `s`, in flight or assigned.
-    fn has(&self, s: SubflowId, pieces: &Pieces) -> usize {
-        self.subflows[s].sent.len() + pieces.apart[s].queue.len()
+    fn held(&self, s: SubflowId, scene: &Scene<'_>) -> usize {
+        scene.subflows[s].sent.len() + self.apart[s].queue.len()
     }
 
     /// Is there room in the send buffer of subflow `s`?
-    fn has_memory(&self, s: SubflowId, pieces: &Pieces) -> bool {
-        let packets = self.has(s, pieces);
-        self.send_buffers.as_ref().is_some_and(|buffers| buffers.has_room(s.index(), packets))
-    }
-
-    /// May subflow `s` get new data?
-    #[inline]
-    pub(super) fn may_carry(&self, s: SubflowId) -> bool {
-        s.is_in(self.eligible) && (self.control.is_active(s) || self.nobody_else_can())
-    }
-
-    /// All subflows that the algorithm allows are stale or failed, so the algorithm is ignored.
-    #[inline(never)]
-    fn nobody_else_can(&self) -> bool {
-        !self.numbers().any(|s| s.is_in(self.eligible) && self.control.is_active(s))
+    fn has_memory(&self, s: SubflowId, scene: &Scene<'_>) -> bool {
+        let packets = self.held(s, scene);
+        scene.limits.buffers.as_ref().is_some_and(|buffers| buffers.has_room(s.index(), packets))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sender;
     use super::*;
-    use crate::config::Config;
     use crate::control::testing::state;
     use crate::multipath::Multipath;
     use crate::send_buffer::SendBuffer;
@@ -283,6 +269,11 @@ mod tests {
         assert!(!one.is_last(SubflowId::FIRST, 3000), "nothing is assigned in advance");
     }
 
+    fn scene(sender: &mut Sender) -> Scene<'_> {
+        let Sender { config, states, subflows, stream, schedule, control, limits, .. } = sender;
+        Scene { states, subflows, schedule, control, config, stream, limits }
+    }
+
     /// Two subflows with windows of 10 and an RTT of 100 us, in slow start: both send 20 packets in
     /// 100 us, 2e-7 a picosecond. A packet takes 1,024 B of a send buffer.
     fn two_subflows() -> (Sender, Pieces) {
@@ -290,7 +281,7 @@ mod tests {
         config.multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..config.multipath };
         (config.buffers.send, config.buffers.offload) = (SendBuffer::Auto, true);
         let mut sender = Sender::new(Arc::new(config), None);
-        sender.eligible = 0b11;
+        sender.schedule.eligible = 0b11;
         sender.states.iter_mut().for_each(|s| *s = CongestionState { ssthresh: f64::INFINITY, ..state(10.0) });
         let pieces = *sender.pieces.take().unwrap();
         (sender, pieces)
@@ -300,10 +291,10 @@ mod tests {
     /// window says now, so it needs 40 us, the other 20 us: a rate that is known stays.
     #[test]
     fn the_rate_is_that_of_the_last_burst() {
-        let (sender, mut pieces) = two_subflows();
+        let (mut sender, mut pieces) = two_subflows();
         pieces.apart.iter_mut().for_each(|apart| apart.queue.extend([(0, 1024); 4]));
         pieces.apart[0].rate = 1e-7;
-        assert_eq!(sender.soonest(&mut pieces).map(|(s, _)| s), Some(SubflowId::new(1)));
+        assert_eq!(pieces.find_soonest(&scene(&mut sender)).map(|(s, _)| s), Some(SubflowId::new(1)));
         let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
         assert_eq!(rates, [100.0, 200.0]);
     }
@@ -312,10 +303,10 @@ mod tests {
     /// subflow without packets takes the rate of today.
     #[test]
     fn a_burst_changes_the_rate() {
-        let (sender, mut pieces) = two_subflows();
+        let (mut sender, mut pieces) = two_subflows();
         pieces.apart[0].queue.extend([(0, 1024); 64]);
         pieces.apart.iter_mut().for_each(|apart| apart.rate = 1e-7);
-        sender.numbers().for_each(|s| sender.follow_rate(s, &mut pieces));
+        sender.numbers().for_each(|s| pieces.follow_rate(s, &scene(&mut sender)));
         let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
         assert_eq!(rates, [150.0, 200.0]);
     }

@@ -2,7 +2,8 @@
 //! gets a place in the stream of the subflow.
 
 use super::Sender;
-use super::pieces::Piece;
+use super::pieces::Scene;
+use super::stream::Piece;
 use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use crate::outstanding::Sent;
@@ -18,13 +19,13 @@ impl Sender {
         self.update_open_by::<false>(s);
     }
 
-    /// The same; `FAST`: the connection is plain.
+    /// The same; `PLAIN`: the connection is plain.
     #[inline(always)]
-    pub(super) fn update_open_by<const FAST: bool>(&mut self, s: SubflowId) {
+    pub(super) fn update_open_by<const PLAIN: bool>(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
-        let held = if FAST || self.config.limited_transmit { 0 } else { self.held_back(s) };
+        let held = if PLAIN || self.config.limited_transmit { 0 } else { self.held_back(s) };
         let room = subflow.in_flight + held < self.states[s].cwnd as u32;
-        self.open = self.open & !s.bit() | u32::from(room) << s.index();
+        self.schedule.set_open(s, room);
     }
 
     /// Without limited transmit, SACKs make no room in the window before recovery begins (RFC 6675,
@@ -39,58 +40,70 @@ impl Sender {
     /// Sends as much as the windows allow, one segment at a time; the scheduler chooses the
     /// subflow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
-        if self.plain {
+        if self.ways.plain {
             return self.transmit_by::<true>(now, out);
         }
-        if self.pieces.is_some() {
-            self.set_apart();
-        }
+        self.assign();
         self.transmit_by::<false>(now, out);
     }
 
     /// The same after an ACK on subflow `s`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit_after(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        if self.plain {
+        if self.ways.plain {
             return self.transmit_by::<true>(now, out);
         }
-        self.set_apart_after(s);
+        let nothing = self.ways.fast
+            && self
+                .pieces
+                .as_ref()
+                .is_some_and(|pieces| pieces.assigns_nothing(s, &self.subflows[s], &self.stream, &self.control));
+        if !nothing {
+            self.assign();
+        }
         self.transmit_by::<false>(now, out);
     }
 
-    /// The same; `FAST`: the connection is plain. So there is nothing to ask for.
+    /// Assigns new data to subflows, if the scheduler does so in advance.
+    #[inline]
+    fn assign(&mut self) {
+        let Sender { config, states, subflows, stream, schedule, control, pieces, limits, .. } = self;
+        if let Some(pieces) = pieces {
+            pieces.assign(Scene { states, subflows, schedule, control, config, stream, limits });
+        }
+    }
+
+    /// The same; `PLAIN`: the connection is plain. So there is nothing to ask for.
     #[inline(never)]
-    fn transmit_by<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
-        self.transmit_here::<FAST>(now, out);
+    fn transmit_by<const PLAIN: bool>(&mut self, now: Time, out: &mut impl Output) {
+        self.transmit_here::<PLAIN>(now, out);
     }
 
     /// The same, compiled where it is called.
     #[inline(always)]
-    pub(super) fn transmit_here<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
+    pub(super) fn transmit_here<const PLAIN: bool>(&mut self, now: Time, out: &mut impl Output) {
         let n = self.subflows.len();
         let mut blocked = 0;
         loop {
-            let candidates = self.open & !blocked;
+            let candidates = self.schedule.open & !blocked;
             if candidates == 0 {
                 return;
             }
-            let s = if !FAST && self.config.multipath.scheduler == PacketScheduler::LowestRtt {
+            let s = if !PLAIN && self.config.multipath.scheduler == PacketScheduler::LowestRtt {
                 self.lowest_rtt(candidates)
             } else {
-                // Round robin: the first set bit from `next` on, else the first of all.
-                let beyond = candidates >> self.next << self.next;
-                if beyond != 0 { beyond } else { candidates }.trailing_zeros().into()
+                self.schedule.in_turn(candidates)
             };
-            if self.send_segment::<FAST>(s, now, out) {
-                self.next = if s.index() + 1 == n { 0 } else { s.index() as u8 + 1 };
-                if !FAST && let Some(uses) = &mut self.uses {
+            if self.send_segment::<PLAIN>(s, now, out) {
+                self.schedule.end_turn(s, n);
+                if !PLAIN && let Some(uses) = &mut self.uses {
                     uses.touched |= s.bit();
                 }
-                self.update_open_by::<FAST>(s);
-            } else if !FAST && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
+                self.update_open_by::<PLAIN>(s);
+            } else if !PLAIN && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
                 // `Faults::join_stall`: all new data waits until this subflow is established.
                 // Retransmissions do not wait.
-                self.next = s.index() as u8;
+                self.schedule.keep_turn(s);
                 return self.send_backlogs(now, out);
             } else {
                 blocked |= s.bit();
@@ -101,7 +114,7 @@ impl Sender {
     #[cold]
     fn send_backlogs(&mut self, now: Time, out: &mut impl Output) {
         for s in self.numbers() {
-            while s.is_in(self.open) && self.subflows[s].has_backlog() && self.send_one(s, now, out) {
+            while s.is_in(self.schedule.open) && self.subflows[s].has_backlog() && self.send_one(s, now, out) {
                 self.update_open(s);
             }
         }
@@ -110,19 +123,19 @@ impl Sender {
     /// Sends one segment on subflow `s`: a segment that waits to be sent again, else new data.
     /// Returns false if there is neither.
     #[inline(always)]
-    fn send_segment<const FAST: bool>(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
+    fn send_segment<const PLAIN: bool>(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let subflow = &self.subflows[s];
-        let has_backlog = if FAST { subflow.has_unsent() } else { subflow.has_backlog() };
+        let has_backlog = if PLAIN { subflow.has_unsent() } else { subflow.has_backlog() };
         let waiting = if has_backlog { self.waiting(s) } else { None };
         if let Some(i) = waiting {
             self.send_waiting(s, i, now, out);
             return true;
         }
-        let Some((data, len)) = self.next_piece::<FAST>(s) else {
-            return !FAST && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
+        let Some((data, len)) = self.next_piece::<PLAIN>(s) else {
+            return !PLAIN && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
-        if !FAST && self.uses.is_some() {
-            self.restart_if_idle(s, now);
+        if !PLAIN && let Some(uses) = &mut self.uses {
+            uses.restart_if_idle(s, (&mut self.states[s], &self.subflows[s]), &self.config, now);
         }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let (seq, data_seq) = (Seq::of(state.snd_nxt), Seq::of(data));
@@ -131,14 +144,14 @@ impl Sender {
         subflow.in_flight += 1;
         subflow.segments += 1;
         let (ect, cwr) = (subflow.ect, take(&mut subflow.announces_cut));
-        if !subflow.timer.is_set() || !FAST && subflow.awaits_probe() {
-            self.arm_timer(s, now, out); // RFC 6298 (5.1); RFC 8985, section 7.2
+        if !subflow.timer.is_set() || !PLAIN && subflow.awaits_probe() {
+            subflow.arm_timer(s, state, &self.config, now, out); // RFC 6298 (5.1); RFC 8985, section 7.2
         }
         let end = data + len as u64;
-        let last = if FAST { end == self.size } else { self.is_end(end) };
-        let push = !FAST && self.pushes(s, data, end);
+        let last = if PLAIN { end == self.stream.size } else { self.limits.is_end(&self.stream, end) };
+        let push = !PLAIN && self.pushes(s, data, end);
         out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr, push });
-        if !FAST && last && self.config.multipath.faults.sends_fins() && self.messages.is_none() {
+        if !PLAIN && last && self.config.multipath.faults.sends_fins() && self.limits.messages.is_none() {
             self.finish_subflows(now, out);
         }
         true
@@ -164,7 +177,7 @@ impl Sender {
     /// Sends segment number `i`, which is not in flight, again.
     #[inline(never)]
     fn send_waiting(&mut self, s: SubflowId, i: usize, now: Time, out: &mut impl Output) {
-        self.send_again(s, i, now, out);
+        self.recovery(s).send_again(i, now, out);
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let end = subflow.sent[i].end.near(state.snd_una);
         match &mut subflow.board {
@@ -175,7 +188,7 @@ impl Sender {
             Some(board) => board.high_rxt = board.high_rxt.max(end),
         }
         if !subflow.timer.is_set() {
-            self.arm_timer(s, now, out);
+            subflow.arm_timer(s, state, &self.config, now, out);
         }
     }
 
@@ -189,20 +202,20 @@ impl Sender {
             return false;
         }
         let Some(i) = subflow.last_resort(state, subflow.recover) else { return false };
-        self.send_again(s, i, now, out);
+        self.recovery(s).send_again(i, now, out);
         true
     }
 
     /// Takes the next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
-    fn next_piece<const FAST: bool>(&mut self, s: SubflowId) -> Option<Piece> {
-        if !FAST && !self.has_room_for_new(s) {
+    fn next_piece<const PLAIN: bool>(&mut self, s: SubflowId) -> Option<Piece> {
+        if !PLAIN && !self.has_room_for_new(s) {
             return None;
         }
-        if !FAST && self.pieces.is_some() {
+        if !PLAIN && self.pieces.is_some() {
             return self.take_piece(s);
         }
-        if self.may_carry(s) { self.fresh() } else { None }
+        if self.schedule.may_carry(&self.control, s) { self.fresh() } else { None }
     }
 
     /// Does a full segment fit into `subflow_window` (RFC 9293, section 3.8.6.2.1, of a window)?
@@ -213,19 +226,54 @@ impl Sender {
         end - state.snd_una <= self.config.buffers.subflow_window
     }
 
-    /// Takes the next piece of the stream that no subflow has sent yet.
+    /// [`super::limits::Limits::fresh`].
     #[inline]
-    pub(super) fn fresh(&mut self) -> Option<Piece> {
-        let first = self.data_nxt;
-        if first >= self.limit {
-            return None;
+    fn fresh(&mut self) -> Option<Piece> {
+        self.limits.fresh(&mut self.stream, &self.config)
+    }
+
+    /// Takes the next piece for subflow `s`: first data that other subflows could not deliver, then
+    /// pieces assigned to it, then new data.
+    #[inline]
+    fn take_piece(&mut self, s: SubflowId) -> Option<Piece> {
+        let pieces = self.pieces.as_mut()?;
+        pieces.take_assigned(s).unwrap_or_else(|()| self.take_any_piece(s))
+    }
+
+    #[inline(never)]
+    fn take_any_piece(&mut self, s: SubflowId) -> Option<Piece> {
+        let may_carry = self.schedule.may_carry(&self.control, s);
+        let Ok(taken) = self.pieces.as_mut()?.take_any(s, may_carry, self.stream.una) else {
+            self.pieces = None; // no piece waits any more
+            return self.fresh();
+        };
+        let (piece, sent) = taken?;
+        self.subflows[s].counts.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
+        Some(piece)
+    }
+
+    /// Is the packet with the data from `start` to `end`, which subflow `s` sends now, pushed (PSH)? If it
+    /// is the last that was assigned to the subflow, or data that does not continue it follows
+    /// (Linux, `mptcp_sendmsg_frag` and `mptcp_push_release` in net/mptcp/protocol.c); of one
+    /// subflow, if a write ends with it.
+    fn pushes(&mut self, s: SubflowId, start: u64, end: u64) -> bool {
+        match (&mut self.limits.writes, &self.pieces) {
+            (Some(writes), _) => writes.push(start, end),
+            (None, Some(pieces)) => self.config.push_acks() && pieces.is_last(s, end),
+            (None, None) => false,
         }
-        let len = (self.size - first).min(self.config.mss as u64) as u16;
-        self.data_nxt += len as u64;
-        if self.data_nxt == self.size {
-            self.next_message();
+    }
+
+    /// Limited transmit. A duplicate ACK below the threshold means that a packet has left the
+    /// network, so the sender may send a packet of new data. It exceeds the window by at most the
+    /// number of duplicates (RFC 3042, section 2: by two, with a threshold of three).
+    pub(super) fn limited_transmit(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let subflow = &self.subflows[s];
+        let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
+        let allowed = self.states[s].cwnd as u32 + subflow.dupacks;
+        if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_one(s, now, out) {
+            self.subflows[s].limited += 1;
         }
-        Some((first, len))
     }
 
     /// The subflow of `candidates` with the least smoothed RTT.

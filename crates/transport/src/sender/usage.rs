@@ -3,11 +3,11 @@
 //! `tcp_is_cwnd_limited` in net/ipv4/tcp_output.c and include/net/tcp.h; RFC 2861; RFC 9293, section
 //! 3.8.2).
 
-use super::Sender;
+use crate::config::Config;
 use crate::congestion::CongestionState;
-use crate::control::CongestionControl;
+use crate::control::{CongestionControl, Control};
 use crate::id::SubflowId;
-use crate::subflow::State;
+use crate::subflow::{State, Subflow};
 use linkpool_units::Time;
 use std::mem::take;
 
@@ -58,7 +58,7 @@ impl Uses {
 
 /// May the window of subflow `s`, whose state is `state`, grow? A window that is not filled may not (RFC
 /// 2861, section 3; RFC 9438, section 5.8).
-#[inline]
+#[inline(always)]
 pub(super) fn fills_window(uses: Option<&Uses>, s: SubflowId, state: &CongestionState) -> bool {
     uses.is_none_or(|uses| uses.each[s].is_limited(state))
 }
@@ -100,41 +100,53 @@ fn after_idle(cwnd: f64, initial: f64, idle: Time, rto: Time) -> f64 {
     cwnd.max(least)
 }
 
-impl Sender {
+impl Uses {
     /// Subflow `s` is about to send new data. If it has been idle for longer than a timeout it begins
     /// again with a smaller window, whatever other subflows have sent meanwhile (Linux,
     /// `tcp_slow_start_after_idle_check`, also for subflows: `mptcp_sendmsg_frag` calls
     /// `tcp_skb_entail`).
-    pub(super) fn restart_if_idle(&mut self, s: SubflowId, now: Time) {
-        let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
-        let (used, rto) = (&mut uses.each[s], subflow.rtt.rto(&self.config.rtt));
+    #[inline(never)]
+    pub(super) fn restart_if_idle(
+        &mut self,
+        s: SubflowId,
+        (state, subflow): (&mut CongestionState, &Subflow),
+        config: &Config,
+        now: Time,
+    ) {
+        let (used, rto) = (&mut self.each[s], subflow.rtt.rto(&config.rtt));
         let idle = now - used.sent_at;
-        if !self.config.slow_start_after_idle || !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
+        if !config.slow_start_after_idle || !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
             return;
         }
-        let state = &mut self.states[s];
         state.ssthresh = current_ssthresh(state);
-        state.cwnd = after_idle(state.cwnd, f64::from(self.config.initial_window), idle, rto);
+        state.cwnd = after_idle(state.cwnd, f64::from(config.initial_window), idle, rto);
         (used.used, used.full_at) = (0, now);
-        uses.full &= !s.bit();
+        self.full &= !s.bit();
     }
 
-    /// Notes how subflows use their windows, after each event: these subflows, one bit each, which
-    /// the event concerns, and those that have sent data.
-    #[inline(never)]
-    pub(super) fn note_use(&mut self, subflows: u32, now: Time) {
-        let Some(uses) = &mut self.uses else { return };
-        let mut left = subflows | take(&mut uses.touched);
+    /// Notes how subflows use their windows, after each event: `subflows`, one bit each, which the
+    /// event concerns, and those that have sent data. Returns those whose windows were reduced.
+    #[inline(always)]
+    pub(super) fn note(
+        &mut self,
+        concerned: u32,
+        (states, subflows): (&mut [CongestionState], &[Subflow]),
+        control: &mut Control,
+        config: &Config,
+        now: Time,
+    ) -> u32 {
+        let mut left = concerned | take(&mut self.touched);
+        let mut reduced = 0;
         while left != 0 {
             let s = SubflowId::from(left.trailing_zeros());
             left &= !s.bit();
-            let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
+            let subflow = &subflows[s];
             if subflow.state != State::Established {
                 continue;
             }
-            let (used, state) = (&mut uses.each[s], &mut self.states[s]);
-            if s.is_in(uses.full) {
-                used.full_at = uses.noted_at;
+            let (used, state) = (&mut self.each[s], &mut states[s]);
+            if s.is_in(self.full) {
+                used.full_at = self.noted_at;
             }
             let (sent, out) = (subflow.segments > used.segments, subflow.sent.len() as u32);
             let is_full = subflow.in_flight >= state.cwnd as u32;
@@ -142,38 +154,39 @@ impl Sender {
                 if used.segments == 0 {
                     used.full_at = now;
                 } else if used.was_idle {
-                    self.control.tx_start(s, used.sent_at, now);
+                    control.tx_start(s, used.sent_at, now);
                 }
                 (used.segments, used.sent_at) = (subflow.segments, now);
             }
             used.was_idle = out == 0;
-            uses.full = uses.full & !s.bit() | u32::from(is_full) << s.index();
+            self.full = self.full & !s.bit() | u32::from(is_full) << s.index();
             if sent || is_full {
                 used.note(state, is_full, out, now);
-                if self.config.slow_start_after_idle
+                if config.slow_start_after_idle
                     && now > used.full_at
-                    && now - used.full_at >= subflow.rtt.rto(&self.config.rtt)
+                    && now - used.full_at >= subflow.rtt.rto(&config.rtt)
                 {
                     // RFC 2861, section 3.2; Linux, `tcp_cwnd_application_limited`.
-                    let enough = f64::from(used.used.max(self.config.initial_window));
+                    let enough = f64::from(used.used.max(config.initial_window));
                     if !state.in_recovery && enough < state.cwnd {
                         state.ssthresh = current_ssthresh(state);
                         state.cwnd = (state.cwnd + enough) / 2.0;
                     }
                     (used.used, used.full_at) = (0, now);
-                    uses.touched |= s.bit();
-                    self.update_open(s);
+                    reduced |= s.bit();
                 }
             }
         }
-        self.uses.iter_mut().for_each(|uses| uses.noted_at = now);
+        self.touched |= reduced;
+        self.noted_at = now;
+        reduced
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sender;
     use super::*;
-    use crate::config::Config;
     use crate::control::testing::state;
     use crate::outstanding::Sent;
     use crate::seq::Seq;
@@ -230,7 +243,10 @@ mod tests {
         sender.uses.as_mut().unwrap().each[0].sent_at = Time::from_secs(2);
         sender.subflows[2].sent.push_back(Sent::new(Time::ZERO, Seq::of(1000), Seq::of(0)));
         sender.subflows[3].segments = 0;
-        sender.numbers().for_each(|s| sender.restart_if_idle(s, Time::from_ms(2500)));
+        let mut uses = sender.uses.take().unwrap();
+        for s in sender.numbers() {
+            uses.restart_if_idle(s, (&mut sender.states[s], &sender.subflows[s]), &sender.config, Time::from_ms(2500));
+        }
         let after = [0, 1, 2, 3].map(|s: usize| (sender.states[s].cwnd, sender.states[s].ssthresh));
         assert_eq!(after, [(80.0, 30.0), (20.0, 60.0), (80.0, 30.0), (80.0, 30.0)]);
     }

@@ -158,6 +158,8 @@ pub(crate) struct Subflow {
     pub(crate) syns: u32,
     /// Has a partial ACK arrived in this recovery?
     pub(crate) partial: bool,
+    /// Has its FIN no answer yet ([`crate::Faults::fin_timeouts`])?
+    pub(crate) fin_unanswered: bool,
     /// F-RTO without SACKs, which decides whether the last timeout was spurious.
     pub(crate) frto: Option<Box<Frto>>,
 }
@@ -193,6 +195,7 @@ impl Subflow {
             syn_sent_at: Time::ZERO,
             syns: 0,
             partial: false,
+            fin_unanswered: false,
             frto: None,
             counts: Counts::default(),
         }

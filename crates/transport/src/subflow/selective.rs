@@ -1,6 +1,6 @@
 //! Updates the scoreboard of a subflow and its outstanding segments by SACKs (RFC 6675, section 4).
 
-use super::Subflow;
+use super::{Acknowledged, Subflow};
 use crate::congestion::CongestionState;
 use crate::loss::{Delivered, Scoreboard};
 use crate::options::AckOptions;
@@ -35,7 +35,7 @@ impl Subflow {
 
     /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, which is everything
     /// before `ack` and the blocks of its SACK option. The ACK may be an old one, which later ACKs
-    /// have overtaken. Returns how many segments the ACK is the first to report, and the time at
+    /// have overtaken. Returns the segments that the ACK is the first to report, with the time at
     /// which the first segment acknowledged cumulatively was sent, if none of these was sent twice.
     #[inline(never)]
     pub(crate) fn take_ack(
@@ -43,11 +43,11 @@ impl Subflow {
         state: &mut CongestionState,
         ack: u64,
         options: Option<&AckOptions>,
-    ) -> (u32, Option<Time>) {
+    ) -> Acknowledged {
         let mut told = Delivered::default();
         let sack = options.map_or(&[][..], |o| o.sack.as_slice());
         let Some(mut board) = self.board.take() else {
-            return (0, None);
+            return Acknowledged { segments: 0, sent_at: None, last_at: Time::ZERO };
         };
         let bounds = (board.highest(), self.recover);
         let before = state.snd_una;
@@ -80,7 +80,7 @@ impl Subflow {
                 self.take_block(state, &mut board, (start.max(state.snd_una), end), bounds, &mut told);
             }
         }
-        let summary = (told.fresh, told.sent_at);
+        let summary = Acknowledged { segments: told.fresh, sent_at: told.sent_at, last_at: Time::ZERO };
         board.told = told;
         self.board = Some(board);
         self.count_in_flight();

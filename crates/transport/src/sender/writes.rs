@@ -1,10 +1,7 @@
-//! Which packets are pushed (PSH): those behind which a subflow has nothing to send that continues
-//! the stream, and the last ones of the application's writes (Linux, `tcp_mark_push` in
-//! net/ipv4/tcp.c and net/mptcp/protocol.c).
+//! The application's writes: the last packet of each is pushed (PSH; Linux, `tcp_mark_push` in
+//! net/ipv4/tcp.c).
 
-use super::Sender;
 use crate::config::Config;
-use crate::id::SubflowId;
 use crate::send_buffer::{SendBuffer, memory_taken, packet_memory, size_for};
 use std::collections::VecDeque;
 
@@ -68,7 +65,7 @@ impl Writes {
     }
 
     /// Is the packet with the data from `start` to `end`, which is sent now, pushed?
-    fn push(&mut self, start: u64, end: u64) -> bool {
+    pub(super) fn push(&mut self, start: u64, end: u64) -> bool {
         let ended = self.ends.iter().take_while(|written| **written <= end).count();
         let last = self.ends.drain(..ended).next_back();
         let pushes = last.is_some_and(|written| written > start) || end - self.pushed > self.most;
@@ -76,28 +73,6 @@ impl Writes {
             self.pushed = end;
         }
         pushes
-    }
-}
-
-impl Sender {
-    /// An ACK has come on subflow `s`: the application may write.
-    #[inline]
-    pub(super) fn note_writes(&mut self, s: SubflowId) {
-        if let Some(writes) = &mut self.writes {
-            writes.write(self.data_una, self.states[s].cwnd);
-        }
-    }
-
-    /// Is the packet with the data from `start` to `end`, which subflow `s` sends now, pushed? If it
-    /// is the last that was assigned to the subflow, or data that does not continue it follows
-    /// (Linux, `mptcp_sendmsg_frag` and `mptcp_push_release` in net/mptcp/protocol.c); of one
-    /// subflow, if a write ends with it.
-    pub(super) fn pushes(&mut self, s: SubflowId, start: u64, end: u64) -> bool {
-        match (&mut self.writes, &self.pieces) {
-            (Some(writes), _) => writes.push(start, end),
-            (None, Some(pieces)) => self.config.push_acks() && pieces.is_last(s, end),
-            (None, None) => false,
-        }
     }
 }
 
