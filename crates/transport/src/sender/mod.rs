@@ -335,7 +335,7 @@ impl Sender {
     }
     /// Where the data must end that the receiver's window lets it send; `u64::MAX`: anywhere.
     pub fn offered(&self) -> u64 {
-        self.edge
+        self.limits.edge
     }
     /// Number of subflows, established or not.
     pub fn subflows(&self) -> usize {
