@@ -89,6 +89,16 @@ fn read(seed: &Seed, content: &[u8], place: &Path) -> Result<(), String> {
     }
 }
 
+/// Says that the cases are over, also where one of them panics: the thread that watches them would go on
+/// for ever, and the test with it.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Ends the process when a case takes for ever, as no test can end a thread.
 fn watch(over: &AtomicBool) {
     let (mut case, mut began) = (String::new(), 0);
@@ -128,6 +138,7 @@ fn damaged_input_is_read_or_refused() {
     let (seeds, scratch, over) = (seeds(), Scratch::new("damaged"), AtomicBool::new(false));
     let mut failed = Vec::new();
     std::thread::scope(|scope| {
+        let _ends = Ends(&over);
         scope.spawn(|| watch(&over));
         for number in first..first + cases() {
             let mut random = Random(number);
@@ -147,7 +158,6 @@ fn damaged_input_is_read_or_refused() {
                 break;
             }
         }
-        over.store(true, Ordering::Relaxed);
     });
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     assert!(peak() < MOST_MEMORY_KIB, "{} MiB of memory; seeds from {first}", peak() >> 10);
