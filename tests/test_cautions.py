@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from linkpool.cli import app
+from linkpool.drain import short_drains
 from linkpool.study import Plan, Study, StudyResult, run_study
-from linkpool.study.cautions import cautions, short_drains
+from linkpool.study.cautions import cautions
 from linkpool.study.edited import changes
 
 pytestmark = pytest.mark.core
@@ -84,6 +85,49 @@ def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
         f"13 of 15 arms, of which b0: {line}"
     ]
     assert list(short_drains('[transport.t]\nmin_rto = "1ms"\n[[workload.trace]]\n'))
+
+
+TREE = (
+    BASE[: BASE.index("[topology")]
+    + """
+[topology.fat-tree]
+k = 4
+hosts_per_edge = 8
+rate = "10Gbps"
+delay = "1us"
+[transport.t]
+control = "reno"
+[[workload.poisson]]
+transport = "t"
+size = "10KB"
+load = 0.25
+"""
+)
+
+
+def test_a_plan_says_what_is_offered_to_each_tier(tmp_path: Path) -> None:
+    """Once for all arms that offer the same: 64 hosts, 16 uplinks, 56 of 63 hosts elsewhere."""
+    arms = 'arm = [{ name = "a" }, { name = "b", set.queue.limit = 30 }, '
+    arms += '{ name = "c", set.workload.poisson.0.load = 0.5 }]'
+    even, full, warning = said(tmp_path, arms, TREE)
+    assert even.startswith(
+        "a and b: offered load (payload over capacity): host->edge 0.25, edge->a"
+    )
+    assert full.startswith("c: offered load (payload over capacity): host->edge 0.50, edge->aggreg")
+    assert "edge->aggregation 0.89" in even
+    assert "edge->aggregation 1.78" in full
+    assert warning.startswith("c: warning: edge->aggregation is offered 1.78 times what it carries")
+
+
+def test_a_run_says_that_its_drain_is_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "base.toml"
+    for drain, times in (("199ms", 1), ("200ms", 0)):
+        file.write_text(BASE.replace('"300ms"', f'"{drain}"'), encoding="utf-8")
+        app(["run", str(file), "--out", str(tmp_path / drain)], standalone_mode=False)
+        line = "warning: a drain of 199ms is shorter than the min_rto of transport t, 200ms"
+        assert capsys.readouterr().err.count(line) == times
 
 
 STUDY = """

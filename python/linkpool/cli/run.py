@@ -11,6 +11,7 @@ from linkpool.cli.console import fail, load, say, stderr, stdout, warn
 from linkpool.cli.progress import watching
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
+from linkpool.drain import short_drains
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
 from linkpool.publish import is_result, require_replaceable
@@ -58,7 +59,8 @@ def run(
     scenario = load(file, seed, overrides, run_code=True)
     if is_result(out):
         warn(f"{out} will be replaced when the run is done: it holds {_described(out)}")
-    for line in remarks([TierLoad(*tier) for tier in scenario.offered_loads()]):
+    said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
+    for line in [*said, *(f"warning: {line}" for line in short_drains(scenario.toml))]:
         stderr().print(line, soft_wrap=True)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
     count = threads or scenario.worthwhile_threads(cpus())

@@ -1,10 +1,12 @@
-"""What a plan warns of: keys that an arm keeps of the base, and a drain too short to finish in."""
+"""What a plan says of its runs: keys kept of the base, drains too short, loads that are offered."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from linkpool import _core
+from linkpool.drain import short_drains
+from linkpool.offered import TierLoad, remarks
 from linkpool.study.cache import Entry
 from linkpool.study.experiment import Point
 from linkpool.study.model import ARM, BASE_ARM, flatten
@@ -27,10 +29,22 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
     for entry in entries:
         first.setdefault(entry.point.name, entry)
     said: dict[str, list[str]] = {}
+    loads: dict[str, list[str]] = {}
     for entry in first.values():
-        for line in [*kept(entry.point), *short_drains(entry.scenario.toml)]:
+        scenario = entry.scenario
+        # In a large fabric it takes a while to find what passes where.
+        offering = _offering(scenario.toml)
+        if offering not in loads:
+            loads[offering] = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
+        for line in [*kept(entry.point), *short_drains(scenario.toml), *loads[offering]]:
             said.setdefault(line, []).append(_who(entry.point))
     return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
+
+
+def _offering(scenario: str) -> str:
+    """Return what loads depend on."""
+    document = tomllib.loads(scenario)
+    return dumps({name: document[name] for name in ("topology", "workload") if name in document})
 
 
 def kept(point: Point) -> Iterator[str]:
@@ -92,27 +106,6 @@ def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
         key: _without(value, rest) if key == head and isinstance(value, Mapping) else value
         for key, value in table.items()
     }
-
-
-def short_drains(scenario: str) -> Iterator[str]:
-    """Say which transports wait longer for a timeout than flows have to finish in.
-
-    Args:
-        scenario: a scenario with every default written out.
-
-    """
-    document = tomllib.loads(scenario)
-    drain = str(document.get("drain", "0s"))
-    workloads = (one for kind in document.get("workload", {}).values() for one in kind)
-    if all(one.get("size") == "unlimited" for one in workloads):
-        return
-    for name, transport in document.get("transport", {}).items():
-        least = transport.get("min_rto")
-        if least is not None and _core.seconds(drain) < _core.seconds(str(least)):
-            yield (
-                f"a drain of {drain} is shorter than the min_rto of transport {name}, {least}; a "
-                "flow that loses its last segment cannot finish in it"
-            )
 
 
 def _written(value: Any) -> str:

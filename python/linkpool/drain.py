@@ -1,0 +1,32 @@
+"""Whether flows have the time to finish in that a timeout takes."""
+
+import sys
+from collections.abc import Iterator
+
+from linkpool import _core
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def short_drains(scenario: str) -> Iterator[str]:
+    """Say which transports wait longer for a timeout than flows have to finish in.
+
+    Args:
+        scenario: a scenario with every default written out.
+
+    """
+    document = tomllib.loads(scenario)
+    drain = str(document.get("drain", "0s"))
+    workloads = (one for kind in document.get("workload", {}).values() for one in kind)
+    if all(one.get("size") == "unlimited" for one in workloads):
+        return
+    for name, transport in document.get("transport", {}).items():
+        least = transport.get("min_rto")
+        if least is not None and _core.seconds(drain) < _core.seconds(str(least)):
+            yield (
+                f"a drain of {drain} is shorter than the min_rto of transport {name}, {least}; a "
+                "flow that loses its last segment cannot finish in it"
+            )
