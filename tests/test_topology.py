@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 from itertools import combinations
@@ -15,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from typer.testing import CliRunner
 
+import linkpool
 from linkpool import _core
 from linkpool.cli import app
 from linkpool.optimum.fair import concurrent
@@ -244,3 +246,60 @@ def test_graph_files_and_mistakes(tmp_path: Path) -> None:
     assert (done.exit_code, "cannot read" in done.stderr) == (2, True)
     done = CliRunner().invoke(app, ["topology", str(graph), "--plot", "x.gif"])
     assert (done.exit_code, ".png, .svg, .pdf" in done.stderr) == (2, True)
+
+
+@pytest.mark.core
+def test_two_hosts_at_one_cable_are_shown_by_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a switch: what each command says of it, and what it writes."""
+    text = """
+duration = "1ms"
+[topology.graph]
+nodes = [{ id = "a", kind = "host" }, { id = "b", kind = "host" }]
+edges = [{ source = "a", target = "b" }]
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = 100
+[transport.t]
+control = "dctcp"
+[[workload.flow]]
+transport = "t"
+from = "a"
+to = "b"
+size = "20KB"
+[record]
+capture = { links = ["a->b"] }
+"""
+    file, result = tmp_path / "s.toml", tmp_path / "result"
+    file.write_text(text, encoding="utf-8")
+    said = {}
+    for name, *arguments in (
+        ("run", file, "--out", result),
+        ("topology", file, "--plot", tmp_path / "t.png"),
+        ("explain", result, "--plot", tmp_path / "e.png"),
+        ("report", result, "-o", tmp_path / "r.html"),
+    ):
+        app([name, *map(str, arguments)], standalone_mode=False)
+        said[name] = capsys.readouterr().out
+    assert "in-rack" in said["explain"]
+    assert "together: the FCT" in said["explain"]
+    assert re.search(r"host and host +1 +10 Gbit/s +1 us +10 Gbit/s", said["topology"])
+    assert re.search(r"a and b +1 +1", said["topology"])
+    assert "second): 10 Gbit/s, 100% of their links' rate" in " ".join(said["topology"].split())
+    assert [(tmp_path / name).stat().st_size > 0 for name in ("t.png", "e.png")] == [True, True]
+    assert (tmp_path / "r.html").stat().st_size > 100_000
+    (packets,) = linkpool.Result(result).links.filter(link="a->b")["packets"]
+    # SYN, the ACK of the SYN-ACK, 14 segments and the FIN.
+    assert packets == captured_packets(result / "capture.pcapng") == 17
+
+
+def captured_packets(file: Path) -> int:
+    """Count the blocks of pcapng that hold a packet, which are of type 6."""
+    content, kinds, at = file.read_bytes(), [], 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        kinds.append(kind)
+        at += length
+    return kinds.count(6)

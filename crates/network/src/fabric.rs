@@ -208,9 +208,10 @@ impl Fabric {
         distances
     }
 
-    /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to
-    /// that one without core switches or hosts between them; each by the number of its first
-    /// switch.
+    /// The rack and the pod of each host: the nearest switch, by its first NIC, and the switches joined
+    /// to that one without core switches or hosts between them; each by the number of its first
+    /// switch. Hosts that cables join, and that no switch is joined to, are a rack and a pod, by the
+    /// number of the first of them.
     pub fn racks_and_pods(&self) -> Vec<(u32, u32)> {
         let mut pods: Vec<NodeId> = NodeId::first(self.nodes()).collect();
         let is_below_core = |node: NodeId| node.index() >= self.hosts && self.layer(node) != Layer::Core;
@@ -229,10 +230,30 @@ impl Fabric {
             }
         }
         let place = |host: NodeId| {
-            let rack = self.links_from(host).next().map_or(host, |l| self.links[l.index()].to);
+            let rack = self.rack(host);
             (rack.into(), pods[rack.index()].into())
         };
         NodeId::first(self.hosts).map(place).collect()
+    }
+
+    /// The switch that is nearest to a host, where hosts pass packets on; the first of the hosts that are
+    /// joined if there is none.
+    fn rack(&self, host: NodeId) -> NodeId {
+        let mut joined = vec![host];
+        let mut next = 0;
+        while let Some(&node) = joined.get(next) {
+            for link in self.links_from(node) {
+                let to = self.links[link.index()].to;
+                if to.index() >= self.hosts {
+                    return to;
+                }
+                if !joined.contains(&to) {
+                    joined.push(to);
+                }
+            }
+            next += 1;
+        }
+        joined.into_iter().min().unwrap_or(host)
     }
 
     /// `FROM->TO`; if several cables join the two, `FROM->TO#0` and so on, in their order.
@@ -403,5 +424,19 @@ mod tests {
         assert_eq!(fabric.racks_and_pods(), places.map(|(rack, pod)| (rack.into(), pod.into())));
         // Five NICs of 10 Mbit/s, one of 20.
         assert_eq!(fabric.access_rate(), 70e6);
+    }
+
+    /// Three hosts in a row, of which the last two are at switches; and two hosts that one cable joins.
+    #[test]
+    fn hosts_at_other_hosts_have_racks() {
+        let mut b = FabricBuilder::default();
+        let hosts: Vec<NodeId> = (0..5).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+        let [e0, e1] = ["e0", "e1"].map(|name| b.node(name, Layer::Edge));
+        let cables = [(hosts[0], hosts[1]), (hosts[1], hosts[2]), (hosts[1], e0), (hosts[2], e1), (hosts[4], hosts[3])];
+        for (x, y) in cables {
+            b.cable(x, y, Rate::mbps(10), Time::from_us(1));
+        }
+        let places = [(e0, e0), (e0, e0), (e1, e1), (hosts[3], hosts[3]), (hosts[3], hosts[3])];
+        assert_eq!(b.build().racks_and_pods(), places.map(|(rack, pod)| (rack.into(), pod.into())));
     }
 }

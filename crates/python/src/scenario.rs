@@ -234,12 +234,12 @@ impl Scenario {
     }
 }
 
-/// Calls back; an exception there, or a returned False, ends the run.
 /// A flow to trace, with the number of its connection.
 fn traced((flow, connection): (u32, u32)) -> Traced {
     Traced { flow: FlowId::from(flow), connection: FlowId::from(connection) }
 }
 
+/// Calls back; an exception there, or a returned False, ends the run.
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: Progress) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
     let answer = progress.call1(py, (at.now.secs(), at.end.secs(), at.hops))?;

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from linkpool import _core
-from linkpool.api import read_text
+from linkpool.loading import read_text
 from linkpool.optimum.fair import concurrent
 from linkpool.optimum.network import Flow, Network
 
@@ -151,12 +151,10 @@ class Fabric:
         rates: list[float] = []
         access = 0.0
         for start, end, rate, _ in self.links:
-            if not self.hosts_forward and start < self.hosts and end < self.hosts:
-                continue
             # Hosts that do not forward are only ends: the hosts of a half are one node.
             a = self._end(start, half, source, sink)
             b = self._end(end, half, source, sink)
-            access += rate if start < half else 0
+            access += rate if start < half and a != b else 0
             if a != b and a != sink and b != source:
                 arcs.append((a, b))
                 rates.append(rate)

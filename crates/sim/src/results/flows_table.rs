@@ -49,7 +49,8 @@ table! {
     /// Receiving host.
     dst: str, "" = row.plan.fabric.name(row.asked().dst.into());
     /// `in-rack`: the first NICs of both hosts are at one switch; `in-pod`: at two that are joined
-    /// below the core; `between-pods`.
+    /// below the core; `between-pods`. A host that is cabled to hosts alone is at the switch of the nearest
+    /// one; hosts without any switch between them are `in-rack`.
     locality: str, "" = row.locality();
     /// Payload to carry; null: unlimited.
     size_bytes: u64, "B" = row.asked().size;

@@ -35,9 +35,9 @@ table! {
     rate_bps: f64, "bit/s" = row.spec.rate.0 as f64;
     /// Propagation delay, as the topology has it.
     delay_s: f64, "s" = row.spec.delay.secs();
-    /// Put on the wire.
+    /// Accepted for transmission: put on the wire, or still in the queue when the run ended.
     packets: u64, "packets" = row.link.stats.packets;
-    /// Put on the wire, headers included.
+    /// Of these packets, headers included.
     bytes: u64, "B" = row.link.stats.bytes;
     /// Packets dropped by the queue of this port.
     drops: u64, "packets" = row.link.stats.rare.drops;
@@ -49,7 +49,7 @@ table! {
     drops_loss: u64, "packets" = row.link.stats.rare.drops_loss;
     /// Packets marked CE here.
     marks: u64, "packets" = row.link.stats.rare.marks;
-    /// Longest queue, by the scenario's way of counting.
+    /// Longest queue, by the scenario's way of counting; of a port that trims, data packets alone.
     max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
     /// Bytes put on the wire in the measured period, headers included.
     measured_bytes: u64, "B" = row.link.measured.bytes;

@@ -141,6 +141,17 @@ fn only_the_measured_period_counts() {
     );
 }
 
+/// Two hosts that one cable joins, without a switch.
+#[test]
+fn hosts_at_one_cable_are_in_a_rack() {
+    let all = tables(
+        "duration = \"1ms\"\n[topology.graph]\nnodes = [{ id = \"a\", kind = \"host\" }, { id = \"b\", kind = \"host\" }]\n\
+         edges = [{ source = \"a\", target = \"b\" }]\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+         [[workload.flow]]\ntransport = \"t\"\nfrom = \"a\"\nto = \"b\"\nsize = \"20KB\"\nlabel = \"one\"\n",
+    );
+    assert_eq!(text(find(&all["flows"], "label", "one"), "locality"), "in-rack");
+}
+
 /// Two leaves: flows in a rack and between racks, and arrivals whose load is known: 1,000 flows of
 /// 10,000 B a second are 80 Mbit/s, over four links of 1 Gbit/s from hosts.
 #[test]

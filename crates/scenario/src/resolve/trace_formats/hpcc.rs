@@ -6,21 +6,25 @@ use super::{At, Row, Wrong, lines, seconds, size};
 const FIELDS: &str = "src dst class port bytes seconds";
 
 /// The number of flows; then in each line source, destination, priority class, port, bytes, start
-/// in seconds. As HPCC's reader does, it reads as many flows and nothing behind them, where its
-/// own sample has further flows and an explanation.
+/// in seconds. HPCC's reader leaves out what stands behind so many flows, as in its own sample, which
+/// has further flows and an explanation there. Here that is an error, since nobody would see it.
 pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let mut lines = lines(text);
     let (first, count) = lines.next().ok_or((At::Line(1), "an empty file".to_string()))?;
     let count: usize =
         count.parse().map_err(|_| (first, "is no number of flows, which the first line is".to_string()))?;
     let mut flows = Vec::new();
-    for (at, text) in lines.take(count) {
+    for (at, text) in lines.by_ref().take(count) {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let flow = <[&str; 6]>::try_from(cells);
         flows.push((at, flow.map_err(|cells| (at, format!("{} values; a flow has 6: {FIELDS}", cells.len())))?));
     }
     if flows.len() != count {
         return Err((first, format!("{count} flows are announced, but {} follow", flows.len())));
+    }
+    if let Some((at, _)) = lines.next() {
+        let why = "which HPCC's simulator leaves out; write the number of flows that are meant, or delete the rest";
+        return Err((at, format!("more follows than the {count} flows of the first line, {why}")));
     }
     // The older form has the start and the end where this one has the bytes and the start. No file
     // has nothing but flows of fewer bytes than the seconds that pass before them.
@@ -62,10 +66,12 @@ mod tests {
 
     /// The sample of HPCC's simulator announces 2 flows, lists 256 and explains them in words.
     #[test]
-    fn as_many_flows_as_announced_are_read_and_nothing_behind() {
-        let rows = read("2\n0 1 3 100 2000 1\n2 1 3 100 2000 1\n3 1 3 100 1500 1\n\nFirst line: number of flows\n");
-        assert_eq!(rows.unwrap().len(), 2);
-        assert_eq!(read("0\nwords\n").unwrap(), []);
+    fn what_stands_behind_the_announced_flows_is_refused() {
+        let more = "2\n0 1 3 100 2000 1\n2 1 3 100 2000 1\n\n3 1 3 100 1500 1\n\nFirst line: number of flows\n";
+        let (at, why) = read(more).unwrap_err();
+        assert!(at == At::Line(5) && why.starts_with("more follows than the 2 flows of the first line"), "{why}");
+        assert_eq!(read("0\nwords\n").unwrap_err().0, At::Line(2));
+        assert_eq!(read("0\n\n \n").unwrap(), []);
     }
 
     /// With whole numbers too, of which one reads as a size.
