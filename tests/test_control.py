@@ -12,7 +12,7 @@ import pytest
 
 import linkpool
 import linkpool.control as lc
-from linkpool import api
+from linkpool import loading
 from linkpool.cli import app
 from linkpool.control.load import declarations
 from linkpool.identity import run_key
@@ -243,7 +243,7 @@ def command(*words: str) -> int:
 def test_another_text_is_another_run(tmp_path: Path) -> None:
 
     def key(source: str = MINE) -> str:
-        return run_key(api.load(at(tmp_path, source), overrides=[], run_code=True))
+        return run_key(loading.load(at(tmp_path, source), overrides=[], run_code=True))
 
     first = key()
     assert key() == first

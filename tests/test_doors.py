@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 import linkpool
-from linkpool import _core, api
+from linkpool import _core, api, loading
 from linkpool.cli import console
 from linkpool.identity import simulator
 from linkpool.plain import plain
@@ -236,7 +236,7 @@ def test_the_files_of_a_worker_are_those_of_a_result(tmp_path: Path) -> None:
 def test_a_worker_gets_the_files_that_a_scenario_names(name: str, tmp_path: Path) -> None:
     """Of Chakra a file for each rank; the worker has no other way to them."""
     shutil.copytree(ROOT / "docs" / "workloads", tmp_path / "here")
-    scenario = api.load(tmp_path / "here" / f"{name}.toml", overrides=[])
+    scenario = loading.load(tmp_path / "here" / f"{name}.toml", overrides=[])
     theirs = {
         key: {part[len(file) :]: Path(part).read_bytes() for part in parts}
         for key, file, parts in scenario.files()

@@ -16,9 +16,9 @@ from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import FORMATS, plot, render
-from linkpool.figures.source import Arm, arms_of, short_names
 from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError
+from linkpool.study.arms import Arm, arms_of, short_names
 from tables import finished, table, unfinished, write_result
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import tomli
 
+from linkpool import verbs
+from python_modules import imports, read_package
 from rust_modules import Crate, Module, Source, knots, parse, read_crate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +70,76 @@ def test_modules_form_no_cycle(crate: str) -> None:
     uses = Crate(read_crate(CRATES / crate / "src")).uses()
     found = [["::".join(m) for m in knot] for knot in knots(between_neighbours(uses))]
     assert found == [], "these modules use each other, directly or not"
+
+
+PYTHON = imports("linkpool", read_package(ROOT / "python" / "linkpool"))
+
+
+def test_modules_in_python_form_no_circle() -> None:
+    """Imports in functions count, those for type checkers do not."""
+    found = [[".".join(module) for module in knot] for knot in knots(PYTHON)]
+    assert found == [], "these modules import each other, directly or not"
+
+
+def above(module: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return the modules that import a module, directly or not."""
+    found: set[tuple[str, ...]] = set()
+    ways = [module]
+    while ways:
+        last = ways.pop()
+        new = {other for other, used in PYTHON.items() if last in used} - found
+        found |= new
+        ways += new
+    return found
+
+
+def test_verbs_of_values_stand_above_them() -> None:
+    """Their homes are written as text, so that nothing imports them before they are used."""
+    values = {"Result": ("result",), "Study": ("study", "model")}
+    assert verbs.attached()
+    for name in verbs.attached():
+        function = verbs.verb(name)
+        home = tuple(function.__module__.split(".")[1:])
+        assert home in above(values[name.partition(".")[0]]), name
+
+
+def imported_by(**files: str) -> dict[str, set[str]]:
+    modules = {tuple(name.split("__")): text for name, text in files.items()} | {(): ""}
+    found = imports("p", modules)
+    return {".".join(module): {".".join(other) for other in used} for module, used in found.items()}
+
+
+def test_imports_in_functions_count_and_those_for_type_checkers_do_not() -> None:
+    text = """
+import os
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from p.a import A
+else:
+    import p.d
+def f():
+    from p import b
+    class C:
+        def g(self):
+            try:
+                from p.c import C
+            except ImportError:
+                import p.e.f
+"""
+    used = imported_by(m=text, a="", b="", c="", d="", e="", e__f="")
+    assert used["m"] == {"b", "c", "d", "e.f"}
+
+
+def test_what_a_folder_shows_is_looked_for_where_it_is() -> None:
+    """What a module imports is no part of it, but what a folder's face imports is shown there."""
+    used = imported_by(
+        m="from p.e import F as G, own",
+        n="from p.a import F",
+        a="from p.e.f import F",
+        e="from p.e.f import F\nown = 1",
+        e__f="",
+    )
+    assert (used["m"], used["n"], used["e"]) == ({"e", "e.f"}, {"a"}, {"e.f"})
 
 
 def between_neighbours(uses: dict[Module, set[Module]]) -> dict[Module, set[Module]]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from linkpool import api
+from linkpool import api, loading
 from linkpool.offered import TierLoad, remarks
 
 TREE = """
@@ -48,7 +48,7 @@ def test_a_link_may_be_fuller_than_its_tier() -> None:
 def test_a_scenario_offers_what_its_result_says(tmp_path: Path) -> None:
     file = tmp_path / "tree.toml"
     file.write_text(TREE, encoding="utf-8")
-    scenario = api.load(file, overrides=[])
+    scenario = loading.load(file, overrides=[])
     loads = [TierLoad(*tier) for tier in scenario.offered_loads()]
     # 64 hosts on 16 uplinks of one rate, of 63 other hosts 56 in other racks.
     assert loads[1].name == "edge->aggregation"

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.figures.source import Arm, arms_of
 from linkpool.report.data import time
 from linkpool.report.data.flows import MOST, SLOWEST
 from linkpool.report.data.result import result_data
 from linkpool.report.page import write_report
 from linkpool.result import Result
+from linkpool.study.arms import Arm, arms_of
 from tables import finished, table, write_result
 
 ROOT = Path(__file__).parents[1]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import linkpool
-from linkpool.figures.source import arms_of
 from linkpool.report.page import write_report
+from linkpool.study.arms import arms_of
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 

@@ -109,7 +109,6 @@ def test_the_base_may_stand_in_the_study() -> None:
         ),
         ('base = "b"\nmeasures = ["jain.p99"]', "jain has no statistic 'p99'; it has index"),
         ('base = "b"\nmeasures = ["fct.worst"]', "fct has no statistic 'worst'; it has mean, p50"),
-        ('base = "b"\nfigures = ["pie"]', "figures: no kind of figure 'pie'; there are fct-cdf"),
         ('base = "b"\nmeasures = ["fct", "fct"]', "measures: names a measure twice"),
         ('base = "b"\nvary.queue.mark = 3', r"mine.toml: vary: queue.mark: write a list of values"),
         ('base = "b"\nvary.queue.mark = [3, 3]', "queue.mark: a value stands there twice"),

@@ -20,10 +20,10 @@ from linkpool import ScenarioError
 from linkpool.cli import app
 from linkpool.figures.kind import Kind
 from linkpool.figures.kinds import KINDS
-from linkpool.figures.source import arms_of
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
+from linkpool.study.arms import arms_of
 from linkpool.study.measures import MEASURES
 from linkpool.study.model import name_of
 from test_cli import Captured, call
@@ -284,6 +284,10 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_anything_runs(folder: P
         (
             STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["windows"]'),
             r"figures: windows is about one result, and this study has \d",
+        ),
+        (
+            STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["pie"]'),
+            "figures: no kind of figure 'pie'; there are fct-cdf, ",
         ),
         (
             re.sub(r"\[vary\]\n.*\n", "", STUDY),

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from linkpool.cli import app
-from linkpool.figures.source import Arm
 from linkpool.report.data.result import result_data
 from linkpool.result import Result
+from linkpool.study.arms import Arm
 from linkpool.study.measures import measure
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.unfinished import slowest

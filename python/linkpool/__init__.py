@@ -10,6 +10,8 @@ print(result.flows.group_by("transport").len())
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from linkpool.verbs import attach as _attach
+
 if TYPE_CHECKING:
     from linkpool._core import (
         InternalError,
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from linkpool.forks import ForkedError
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
-    from linkpool.replay import ReplayError, ReplayWarning
-    from linkpool.result import NotRecordedError, Result, ResultError
+    from linkpool.replay import ReplayError
+    from linkpool.result import NotRecordedError, ReplayWarning, Result, ResultError
     from linkpool.scenario import Scenario
     from linkpool.study.model import Arm, Study, StudyError
     from linkpool.study.result import StudyResult
@@ -44,7 +46,7 @@ _HOMES = {
     "NotAResultError": "linkpool.publish",
     "NotRecordedError": "linkpool.result",
     "ReplayError": "linkpool.replay",
-    "ReplayWarning": "linkpool.replay",
+    "ReplayWarning": "linkpool.result",
     "Result": "linkpool.result",
     "ResultError": "linkpool.result",
     "Scenario": "linkpool.scenario",
@@ -63,6 +65,15 @@ _HOMES = {
 }
 """The module of each public name: it is loaded when it is used first, so that a command that is
 interrupted while it starts has loaded little."""
+
+_attach(
+    {
+        "Result.explain": "linkpool.explain.explanation:Explanation.of",
+        "Result.perfetto": "linkpool.perfetto:perfetto",
+        "Result.replay": "linkpool.replay:replay",
+        "Study.run": "linkpool.study.perform:perform",
+    }
+)
 
 __all__ = [
     "Arm",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from linkpool.api import Value
+from linkpool.loading import Value
 from linkpool.publish import publish_file
 from linkpool.replay import ReplayError, difference, require_same_times, traceable
 from linkpool.result import Result

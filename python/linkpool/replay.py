@@ -8,6 +8,7 @@ import polars as pl
 from linkpool import _core, api
 from linkpool.columns import TABLES
 from linkpool.identity import run_key
+from linkpool.loading import Value
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import Manifest
 from linkpool.result import Result
@@ -18,13 +19,9 @@ class ReplayError(ValueError):
     """A run cannot be repeated; the message says why, and what would help."""
 
 
-class ReplayWarning(UserWarning):
-    """Another build of linkpool made the result that was replayed."""
-
-
 def replay(
     result: Result,
-    record: Mapping[str, api.Value],
+    record: Mapping[str, Value],
     *,
     out: str | Path | None = None,
     progress: api.Progress | None = None,

@@ -13,6 +13,7 @@ import polars as pl
 
 from linkpool import _core, forks
 from linkpool.columns import TABLES
+from linkpool.loading import Value, load, overrides
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.offered import TierLoad
@@ -20,6 +21,7 @@ from linkpool.publish import is_text
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import show_number, show_rate, show_seconds
+from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,7 +29,7 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from linkpool.api import Progress, Value
+    from linkpool.api import Progress
     from linkpool.explain.explanation import Explanation
 
 POLARS_TYPES: dict[str, pl.DataType] = {
@@ -57,6 +59,10 @@ class NotRecordedError(LookupError):
 
 class ResultError(ValueError):
     """A result cannot be read; the message names the file and the remedy."""
+
+
+class ReplayWarning(UserWarning):
+    """Another build of linkpool made the result that was replayed."""
 
 
 class Result:
@@ -232,17 +238,15 @@ class Result:
         """The scenario as run, in TOML, with every default written out."""
         return self._text("scenario.toml")
 
-    def load(self, settings: "Mapping[str, Value] | None" = None) -> _core.Scenario:
+    def load(self, settings: Mapping[str, Value] | None = None) -> _core.Scenario:
         """Read the scenario again, with other values of some keys.
 
         Raises:
             ScenarioError: it cannot be read again, or brings code that is not to be run.
 
         """
-        from linkpool import api  # it knows this module
-
         file = self.dir / "scenario.toml"
-        return api.load(file, overrides=api.overrides(settings), run_code=self.run_code)
+        return load(file, overrides=overrides(settings), run_code=self.run_code)
 
     @cached_property
     def seed(self) -> int:
@@ -287,9 +291,8 @@ class Result:
         1.0
 
         """
-        from linkpool.explain.explanation import Explanation  # it knows this module
-
-        return Explanation.of(self, flow)
+        explanation: Explanation = verb("Result.explain")(self, flow)
+        return explanation
 
     def perfetto(
         self,
@@ -315,10 +318,7 @@ class Result:
             ReplayWarning: another build of linkpool made this result.
 
         """
-        from linkpool.perfetto import perfetto
-        from linkpool.replay import ReplayWarning
-
-        note = perfetto(self, out, flows=flows, queues=queues, every=every)
+        note: str = verb("Result.perfetto")(self, out, flows=flows, queues=queues, every=every)
         if note:
             warnings.warn(
                 f"{note}; the flows begin and end as recorded", ReplayWarning, stacklevel=2
@@ -326,7 +326,7 @@ class Result:
 
     def replay(
         self,
-        record: "Mapping[str, Value]",
+        record: Mapping[str, Value],
         *,
         out: str | Path | None = None,
         progress: "Progress | None" = None,
@@ -358,9 +358,8 @@ class Result:
         (True, True)
 
         """
-        from linkpool.replay import ReplayWarning, replay  # it knows this module
-
-        again, note = replay(
+        again: Result
+        again, note = verb("Result.replay")(
             self,
             record,
             out=out,

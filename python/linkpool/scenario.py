@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkpool import _core
-from linkpool.api import Progress, Value, inline, read_text, simulate_loaded
+from linkpool.api import Progress, simulate_loaded
 from linkpool.limits import require_seed, require_threads
+from linkpool.loading import Value, inline, read_text
 from linkpool.result import Result
 from linkpool.settings import document
 

@@ -9,8 +9,8 @@ import typer
 
 from linkpool.cli.console import fail, say
 from linkpool.cli.show import period, require_result
-from linkpool.figures.source import short_names
 from linkpool.notices import unmet_changes
+from linkpool.study.arms import short_names
 from linkpool.study.comparison import COMPARED, Comparison
 from linkpool.study.measures import wanted
 from linkpool.study.remarks import counts_of, remarks

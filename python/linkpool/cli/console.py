@@ -13,7 +13,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from linkpool import _core, api
+from linkpool import _core, loading
 from linkpool.plain import plain
 
 WIDTH_WITHOUT_TERMINAL = 120
@@ -73,7 +73,7 @@ def load(
 ) -> _core.Scenario:
     """Read and check a scenario, or print its errors and exit."""
     try:
-        return api.load(file, seed=seed, overrides=overrides, run_code=run_code)
+        return loading.load(file, seed=seed, overrides=overrides, run_code=run_code)
     except _core.ScenarioError as error:
         if any(key == "base" for _, _, key, _ in error.errors):
             fail(f"{file} is a study, not a scenario; run it: linkpool study run {file}")

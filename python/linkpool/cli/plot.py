@@ -72,7 +72,7 @@ def plot(
     from linkpool.figures.kinds import KINDS
     from linkpool.figures.look import COLUMN
     from linkpool.figures.plot import plot as draw
-    from linkpool.figures.source import arms_of
+    from linkpool.study.arms import arms_of
 
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")

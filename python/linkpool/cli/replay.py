@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from linkpool import _core, api
+from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.progress import watching
 from linkpool.cli.show import require_result
 from linkpool.limits import MOST_THREADS
+from linkpool.loading import Value
 from linkpool.publish import require_replaceable
 from linkpool.replay import ReplayError
 from linkpool.replay import replay as repeat
@@ -58,7 +59,7 @@ def replay(
     say(out)
 
 
-def _key(written: str) -> tuple[str, api.Value]:
+def _key(written: str) -> tuple[str, Value]:
     key, equals, value = written.partition("=")
     if not key.strip():
         fail(f"--record {written}: write it as KEY=VALUE, as in --record cwnd.every=1ms")

@@ -36,8 +36,8 @@ def report(
     if out.suffix not in (".html", ".htm"):
         fail(f"cannot write {out}: write a name that ends in .html")
     # Here, as matplotlib takes a second to load.
-    from linkpool.figures.source import arms_of
     from linkpool.report.page import write_report
+    from linkpool.study.arms import arms_of
     from linkpool.study.result import StudyResult, is_study
 
     study = None

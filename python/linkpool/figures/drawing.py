@@ -12,8 +12,8 @@ from linkpool.figures.kind import FigureError, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import plot as write
 from linkpool.figures.plot import render
-from linkpool.figures.source import arms_of
 from linkpool.result import Result
+from linkpool.study.arms import arms_of
 from linkpool.study.result import StudyResult
 
 Source: TypeAlias = "Result | StudyResult | str | Path"

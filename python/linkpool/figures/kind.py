@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.figures.source import Arm
+from linkpool.study.arms import Arm
 
 
 class FigureError(ValueError):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from linkpool import _core
-from linkpool.figures.source import Arm
 from linkpool.publish import publish_file
 from linkpool.report.data.result import result_data
 from linkpool.report.data.sides import sides
+from linkpool.study.arms import Arm
 from linkpool.study.comparison import COMPARED
 from linkpool.study.model import Study
 

@@ -27,6 +27,7 @@ from linkpool.limits import MOST_RUNS, MOST_SEED, MOST_SEEDS
 from linkpool.study import measures
 from linkpool.study.toml import dumps
 from linkpool.study.values import Shown, names_of, shown
+from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -267,9 +268,8 @@ class Study(BaseModel):
             RemoteError: the scheduler does not answer, or has no workers.
 
         """
-        from linkpool.study.perform import perform  # it knows this module
-
-        return perform(self, Path(out), jobs, on)
+        result: StudyResult = verb("Study.run")(self, Path(out), jobs, on)
+        return result
 
     def as_toml(self) -> str:
         """Return the study as the text of a study file."""
@@ -296,13 +296,7 @@ class Study(BaseModel):
 
     @field_validator("figures")
     @classmethod
-    def _drawn(cls, kinds: list[str]) -> list[str]:
-        if kinds:
-            from linkpool.figures.kinds import KINDS  # here, as matplotlib takes long to load
-
-            for kind in kinds:
-                if kind not in KINDS:
-                    raise ValueError(f"no kind of figure {kind!r}; there are {', '.join(KINDS)}")
+    def _each_once(cls, kinds: list[str]) -> list[str]:
         return list(dict.fromkeys(kinds))
 
     @field_validator("seeds", mode="after")

@@ -157,6 +157,12 @@ def _require_drawable(study: Study) -> None:
     from linkpool.figures.kind import FigureError  # here: matplotlib takes long to load
     from linkpool.figures.kinds import KINDS
 
+    for name in study.figures:
+        if name not in KINDS:
+            there = ", ".join(KINDS)
+            raise StudyError(
+                f"{where(study)}: figures: no kind of figure {name!r}; there are {there}"
+            )
     keys = arms_of(study)
     for name in study.figures:
         kind = KINDS[name]
@@ -176,8 +182,8 @@ def _pictures(plan: Plan, folder: Path) -> Iterator[tuple[str, Callable[[], obje
     from linkpool.figures.kind import Request  # here: matplotlib takes long to load
     from linkpool.figures.kinds import KINDS
     from linkpool.figures.plot import plot
-    from linkpool.figures.source import arms_of_runs
     from linkpool.report.page import write_report
+    from linkpool.study.arms import arms_of_runs
 
     arms = arms_of_runs(_results(plan))
     request = Request(arms, measure=study.measures[0])

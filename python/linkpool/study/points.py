@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from linkpool import _core
-from linkpool.api import inline, read_text
+from linkpool.loading import inline, read_text
 from linkpool.study.cache import Cache, Entry
 from linkpool.study.experiment import Keys, Point
 from linkpool.study.measures import wanted

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from linkpool.api import inline
+from linkpool.loading import inline
 
 Shown: TypeAlias = "str | int | float"
 

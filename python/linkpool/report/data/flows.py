@@ -7,9 +7,9 @@ import polars as pl
 
 from linkpool.figures.kind import FigureError, Request
 from linkpool.figures.kinds import slowdown
-from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import columns
 from linkpool.result import Result
+from linkpool.study.arms import Arm
 from linkpool.unfinished import so_far
 
 MOST = 4000

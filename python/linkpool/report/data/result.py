@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from linkpool.figures.source import Arm
 from linkpool.notices import notices
 from linkpool.report.data.fabric import fabric
 from linkpool.report.data.flows import MOST as MOST_FLOWS
@@ -15,6 +14,7 @@ from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
 from linkpool.report.data.traced import add_traces, how_many
 from linkpool.result import Result
+from linkpool.study.arms import Arm
 from linkpool.unfinished import slowest
 
 

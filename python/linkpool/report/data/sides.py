@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import column
+from linkpool.study.arms import Arm
 from linkpool.study.comparison import Comparison
 from linkpool.study.measures import ALL, measure
 from linkpool.study.model import ARM, name_of
