@@ -39,6 +39,24 @@ def test_the_repository_is_found() -> None:
     assert len(CRATES) >= 8
 
 
+STILL_WIDE = ("network", "sim", "transport")
+"""Crates whose comments are not all wrapped at 100 columns."""
+
+
+@pytest.mark.parametrize("folder", ["crates", "linux"])
+def test_comments_wrap_at_100_columns(folder: str) -> None:
+    found = files(f"{folder}/*.rs")
+    assert len(found) > 30
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in found
+        if path.relative_to(ROOT).parts[1] not in STILL_WIDE
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 100 and line.lstrip().startswith("//")
+    ]
+    assert wide == []
+
+
 def prose(page: Path) -> str:
     """Return a page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)

@@ -19,7 +19,8 @@ pub fn prefetch_lines<const LINES: usize, T>(place: &T) {
     prefetch_at(place, LINES);
 }
 
-/// The same for the place of this number, counted from the start of `places`, which it may be beyond.
+/// The same for the place of this number, counted from the start of `places`, which it may be
+/// beyond.
 #[inline(always)]
 pub fn prefetch_place<T>(places: &[T], number: usize) {
     prefetch_at(places.as_ptr().wrapping_add(number), size_of::<T>().div_ceil(64));

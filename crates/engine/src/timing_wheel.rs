@@ -22,9 +22,10 @@ const AHEAD: usize = 3;
 /// Events of `KINDS` kinds by the window in which they are due (a timing wheel: Varghese and Lauck,
 /// "Hashed and hierarchical timing wheels", SOSP 1987).
 ///
-/// An event is written once, at the end of the row of its window and kind. When the window comes, the
-/// row is read once, from its first event to its last. So memory is written and read in order, whatever
-/// the number of sources that events come from. Rows consist of chunks that are used again at once.
+/// An event is written once, at the end of the row of its window and kind. When the window comes,
+/// the row is read once, from its first event to its last. So memory is written and read in order,
+/// whatever the number of sources that events come from. Rows consist of chunks that are used again
+/// at once.
 #[derive(Debug)]
 pub struct TimingWheel<T, const KINDS: usize> {
     /// The current window.
@@ -54,7 +55,8 @@ pub struct TimingWheel<T, const KINDS: usize> {
 struct Row {
     /// The first chunk.
     first: u32,
-    /// The place after the last event. Where a chunk ends, or at first, that is no place of the row.
+    /// The place after the last event. Where a chunk ends, or at first, that is no place of the
+    /// row.
     end: u32,
 }
 
@@ -179,8 +181,8 @@ impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
         })
     }
 
-    /// Takes the events of `kind` of `window`, the current one or one soon after it, in the order in which they
-    /// were added, to the end of `events`.
+    /// Takes the events of `kind` of `window`, the current one or one soon after it, in the order
+    /// in which they were added, to the end of `events`.
     #[inline]
     pub fn take(&mut self, window: u64, kind: usize, events: &mut Vec<T>) {
         debug_assert!(window >= self.now && window - self.now < GROUP, "later events are not in rows");
@@ -293,7 +295,8 @@ mod tests {
         assert_eq!(wheel.following.len(), 40);
     }
 
-    /// Kind 1 is four windows ahead of kind 0, which decides the current window. The first events are beyond the rows.
+    /// Kind 1 is four windows ahead of kind 0, which decides the current window. The first events
+    /// are beyond the rows.
     #[test]
     fn a_kind_may_be_taken_some_windows_ahead() {
         let mut wheel = TimingWheel::<u64, 2>::new();

@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use scenario::{Override, Scenario};
 use worker::Worker;
 
-/// The memory of large simulations is in huge pages where the system grants them (`docs/performance.md`).
+/// The memory of large simulations is in huge pages where the system grants them
+/// (`docs/performance.md`).
 #[global_allocator]
 static MEMORY: MiMalloc = MiMalloc;
 

@@ -76,7 +76,8 @@ impl Scenario {
         self.compute(py, linkpool_scenario::Scenario::identity)
     }
 
-    /// The files that `toml` names: of each the key, what stands there, and the paths that are read.
+    /// The files that `toml` names: of each the key, what stands there, and the paths that are
+    /// read.
     fn files(&self) -> Vec<(String, String, Vec<String>)> {
         self.scenario.files().into_iter().map(|NamedFile { key, name, parts }| (key, name, parts)).collect()
     }

@@ -15,8 +15,8 @@ use crate::load::load;
 ///
 /// # Errors
 ///
-/// `from` is in error, its sends and receives do not match, it can never end, or a file cannot be read
-/// or written.
+/// `from` is in error, its sends and receives do not match, it can never end, or a file cannot be
+/// read or written.
 pub fn convert(from: &Path, to: &Path) -> Result<(), String> {
     let ending = |path: &Path| path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_string();
     let binary = match ending(to).as_str() {

@@ -1,5 +1,5 @@
-//! Words of Linux and of other simulators that are no keys or values here, and what is right in their
-//! place. Without them an error would suggest the word that is spelt most alike, which means
+//! Words of Linux and of other simulators that are no keys or values here, and what is right in
+//! their place. Without them an error would suggest the word that is spelt most alike, which means
 //! something else.
 
 use linkpool_settings::nearest;

@@ -19,8 +19,8 @@ pub struct NamedFile {
 }
 
 impl Scenario {
-    /// A text that is equal for two scenarios if they mean the same run: the scenario as run without
-    /// its title, and without the places of the files whose SHA-256 it has.
+    /// A text that is equal for two scenarios if they mean the same run: the scenario as run
+    /// without its title, and without the places of the files whose SHA-256 it has.
     pub fn identity(&self) -> String {
         let mut scenario = self.clone();
         scenario.name.clear();

@@ -13,7 +13,8 @@ pub(crate) struct Check {
     /// Check another kernel by its type information instead: a raw BTF file or an ELF file.
     #[arg(long, value_name = "FILE")]
     btf: Option<PathBuf>,
-    /// Check another machine instead: a directory with its /proc, /sys and /boot, or with copies of their files.
+    /// Check another machine instead: a directory with its /proc, /sys and /boot, or with copies of
+    /// their files.
     #[arg(long, value_name = "DIR", conflicts_with = "btf")]
     root: Option<PathBuf>,
 }

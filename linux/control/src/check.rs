@@ -231,8 +231,8 @@ impl Machine {
         )
     }
 
-    /// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the
-    /// first and the last.
+    /// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes
+    /// the first and the last.
     fn capabilities(&self) -> Finding {
         let status = self.read("proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -248,8 +248,8 @@ impl Machine {
         Finding::new("rights (capabilities)", lacking.is_empty(), found, State::Lacks, "run it as root, e.g. by sudo")
     }
 
-    /// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at
-    /// all is `tcp_ecn`.
+    /// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN
+    /// at all is `tcp_ecn`.
     fn receiver_ecn(&self) -> Finding {
         let value = self.read("proc/sys/net/ipv4/tcp_ecn").unwrap_or_else(|| "unknown".to_owned());
         let found = format!("net.ipv4.tcp_ecn = {value}");

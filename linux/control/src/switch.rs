@@ -1,5 +1,5 @@
-//! The eBPF programs that make switches of network namespaces (`bpf/switch`): they mark and count at
-//! output ports, and give packets the paths that are set for them.
+//! The eBPF programs that make switches of network namespaces (`bpf/switch`): they mark and count
+//! at output ports, and give packets the paths that are set for them.
 //!
 //! Programs and what they know go with the devices that they are attached to.
 

@@ -15,8 +15,8 @@ use std::path::Path;
 /// What one run of a scenario came to, in the measured period.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// By label of its flows, and by their paths where flows of a label have paths of their own: mean
-    /// goodput of a flow, bit/s, and Jain's fairness index over the flows.
+    /// By label of its flows, and by their paths where flows of a label have paths of their own:
+    /// mean goodput of a flow, bit/s, and Jain's fairness index over the flows.
     pub flows: Vec<(String, f64, f64)>,
     /// Jain's fairness index over all flows.
     pub jain: f64,
@@ -43,8 +43,8 @@ pub struct Beside {
 }
 
 /// Runs `scenario` on the kernel, over each kind of `switches`, and in the simulator. Writes the
-/// results to `kernel`, `kernel-switches` and `simulator` in `directory` if that is given. `stop` as
-/// for [`crate::run()`].
+/// results to `kernel`, `kernel-switches` and `simulator` in `directory` if that is given. `stop`
+/// as for [`crate::run()`].
 ///
 /// # Errors
 /// As [`crate::run()`].

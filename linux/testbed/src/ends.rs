@@ -25,7 +25,8 @@ pub(crate) struct Settings {
     pub(crate) min_rto_us: u64,
     /// Are there connections with several subflows?
     pub(crate) multipath: bool,
-    /// Do senders ask for ECN whatever their algorithm? Otherwise those do whose algorithm needs it.
+    /// Do senders ask for ECN whatever their algorithm? Otherwise those do whose algorithm needs
+    /// it.
     pub(crate) ecn: bool,
 }
 
@@ -49,8 +50,8 @@ impl HostEnd {
 /// What the fabric gets of the devices of ends.
 pub(crate) type Devices<D> = Vec<(End, D)>;
 
-/// Makes the namespaces of `ends`; `device` makes [`DEVICE`] in each, and what it returns is for the
-/// fabric.
+/// Makes the namespaces of `ends`; `device` makes [`DEVICE`] in each, and what it returns is for
+/// the fabric.
 pub(crate) fn make<D: Send>(
     ends: &[End],
     settings: &Settings,
@@ -76,8 +77,8 @@ fn set_up<D>(end: End, settings: &Settings, device: impl Fn(End) -> Result<D>) -
     sysctl("net/ipv4/tcp_no_metrics_save", 1)?;
     // Algorithms that need ECN ask for it whatever this says.
     sysctl("net/ipv4/tcp_ecn", if sends { u8::from(settings.ecn) } else { 2 })?;
-    // A SYN that is sent again asks for ECN once more, as in the simulator (RFC 3168, section 6.1.1.1,
-    // lets it ask or not). Else a subflow whose first SYN was lost has no ECN.
+    // A SYN that is sent again asks for ECN once more, as in the simulator (RFC 3168, section
+    // 6.1.1.1, lets it ask or not). Else a subflow whose first SYN was lost has no ECN.
     sysctl("net/ipv4/tcp_ecn_fallback", 0)?;
     sysctl("net/ipv4/tcp_rto_min_us", settings.min_rto_us)?;
     // Connections that lose their process go soon, and their namespace with them.

@@ -35,8 +35,8 @@ pub(crate) fn first_send_buffer(mss: u16) -> Result<u64> {
     Ok(sender.send_buffer_size()? as u64)
 }
 
-/// The memory that this kernel counts in send buffers for the headers of a packet, by the size with which they begin;
-/// none: neither of the two that there are.
+/// The memory that this kernel counts in send buffers for the headers of a packet, by the size with
+/// which they begin; none: neither of the two that there are.
 pub(crate) fn send_buffer_headers(mss: u16) -> Option<u32> {
     let first = first_send_buffer(mss).ok()?;
     [256, 320].into_iter().find(|&headers| SendBuffer::first(mss, headers) == first)

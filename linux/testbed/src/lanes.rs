@@ -55,7 +55,8 @@ pub(crate) fn lanes() -> Result<Vec<Lane>> {
 
 /// A scenario of these lanes: `head`, then nodes, edges and tables of each by its number; subflows
 /// choose their `paths` so. Each lane has a switch "A" with its number. These have one in their
-/// middle, for a network is in one piece; no packet takes it. The simulator's send buffers are those of this kernel.
+/// middle, for a network is in one piece; no packet takes it. The simulator's send buffers are
+/// those of this kernel.
 pub(crate) fn scenario(
     lanes: &[Lane],
     head: &str,

@@ -38,8 +38,8 @@ const HEEDED: [&str; 11] = [
 /// Settings that follow from others.
 const IMPLIED: [&str; 3] = ["ack_delay", "quickack", "push_acks"];
 
-/// Checks that `scenario` can run here over these `switches`. Returns what the hosts need, and what runs the connections
-/// of each transport.
+/// Checks that `scenario` can run here over these `switches`. Returns what the hosts need, and what
+/// runs the connections of each transport.
 pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings, Vec<Controller>)> {
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());

@@ -7,8 +7,8 @@ use std::time::Duration;
 const MOST: f64 = 0.05;
 
 /// What all processors have lost since the machine began: the eighth number of the first line of
-/// `/proc/stat`, in ticks (proc_stat(5)). It stays 0 on a machine without a hypervisor, and under one
-/// that does not tell.
+/// `/proc/stat`, in ticks (proc_stat(5)). It stays 0 on a machine without a hypervisor, and under
+/// one that does not tell.
 pub(crate) fn until_now() -> Result<Duration> {
     let text = std::fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
     let ticks = ticks(&text).context("/proc/stat does not tell what a hypervisor takes")?;
@@ -19,7 +19,8 @@ fn ticks(stat: &str) -> Option<u64> {
     stat.strip_prefix("cpu ")?.split_whitespace().nth(7)?.parse().ok()
 }
 
-/// Why a run of `run_s` seconds may not be what it would be, if so, when `stolen_s` were taken in it.
+/// Why a run of `run_s` seconds may not be what it would be, if so, when `stolen_s` were taken in
+/// it.
 pub(crate) fn doubt(stolen_s: f64, run_s: f64) -> Option<String> {
     (stolen_s > MOST * run_s).then(|| {
         format!(

@@ -125,8 +125,8 @@ impl TimingSummary {
     }
 }
 
-/// Of the ports of the kernel's switches, the one that lost most time: it sent nothing though packets
-/// waited, and could not make up for it.
+/// Of the ports of the kernel's switches, the one that lost most time: it sent nothing though
+/// packets waited, and could not make up for it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct LostTime {
     /// Its link.

@@ -75,8 +75,8 @@ fn a_queue_may_be_bounded_in_bytes() {
     assert!((13.0..16.0).contains(&most), "{most} packets");
 }
 
-/// Four flows of DCTCP at a threshold of 10 packets: the queue is about as long, nothing is dropped.
-/// (Each has two packets under way at the least: eight flows would have 16.)
+/// Four flows of DCTCP at a threshold of 10 packets: the queue is about as long, nothing is
+/// dropped. (Each has two packets under way at the least: eight flows would have 16.)
 #[test]
 fn marks_keep_the_queue_at_the_threshold() {
     if let Some(why) = controllers_lack() {

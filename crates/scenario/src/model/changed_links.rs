@@ -187,7 +187,8 @@ mod tests {
             all.dedup();
             assert_eq!(all.len(), count * links, "{text}: no link is there twice");
         }
-        // A cable between equals stands where its first link does, so that a seed draws the same ones.
+        // A cable between equals stands where its first link does, so that a seed draws the same
+        // ones.
         assert!(victims("switch<->switch").iter().all(|cable| cable[0] < cable[1]));
         let up = victims("aggregation->core").concat();
         assert!(up.iter().all(|link| fabric.layer(fabric.links()[link.index()].to) == Layer::Core));

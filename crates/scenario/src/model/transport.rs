@@ -23,8 +23,8 @@ settings! {
         /// take random paths (of MMPTCP, in phase 1).
         priority: Priority = Priority::Low;
         /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
-        /// with a NACK, and the sender sends the segment again, before new data, as soon as its window
-        /// has room (see below).
+        /// with a NACK, and the sender sends the segment again, before new data, as soon as its
+        /// window has room (see below).
         trimming: bool = false;
     }
     groups {
@@ -67,12 +67,12 @@ settings! {
         /// is drawn for each connection, round the end where there are fewer, and ACKs come back
         /// the same way; `"disjoint"`: subflow i takes the i-th of a largest set of paths that
         /// share no cable (but for a host's only one), shortest first, the same for all connections
-        /// of two hosts, and more subflows than there are is an error; `"planes"`: subflow i leaves by the i-th port of its host, round the
-        /// end where there are fewer, ACKs come back over the same port of the other host, and
-        /// switches hash; `"scatter"`: every data packet, sent again or not, takes a random one
-        /// (packet spraying), and ACKs and handshakes still use the hashed path; `"placed"`: a hash
-        /// until a central scheduler places the flow (`placement` of `[routing]`); `"plb"`,
-        /// `"reps"`: see below.
+        /// of two hosts, and more subflows than there are is an error; `"planes"`: subflow i leaves
+        /// by the i-th port of its host, round the end where there are fewer, ACKs come back over
+        /// the same port of the other host, and switches hash; `"scatter"`: every data packet, sent
+        /// again or not, takes a random one (packet spraying), and ACKs and handshakes still use
+        /// the hashed path; `"placed"`: a hash until a central scheduler places the flow
+        /// (`placement` of `[routing]`); `"plb"`, `"reps"`: see below.
         rule "paths": Paths = Paths::Hash;
     }
     groups {

@@ -23,7 +23,8 @@ mod tests {
     use linkpool_network::FabricBuilder;
     use linkpool_units::{Rate, Time};
 
-    /// An aggregation switch with two cables to a core switch and one to another: its links are 0, 1 and 2.
+    /// An aggregation switch with two cables to a core switch and one to another: its links are 0,
+    /// 1 and 2.
     #[test]
     fn one_cable_of_a_bundle_fails() {
         let mut b = FabricBuilder::default();

@@ -1,7 +1,8 @@
 //! Graphs in GraphML (Brandes et al., Graph Drawing 2001), as networkx, igraph and yEd write it.
 //!
-//! Of a `<key>` GraphML's core asks for `id` and `for` alone; a key without `attr.name` is data of some
-//! program, and has no effect here. The default of a key for edges goes before that of a key for all.
+//! Of a `<key>` GraphML's core asks for `id` and `for` alone; a key without `attr.name` is data of
+//! some program, and has no effect here. The default of a key for edges goes before that of a key
+//! for all.
 
 use roxmltree::{Document, Node};
 use serde::de::DeserializeOwned;
@@ -11,7 +12,8 @@ use super::graph_file::{DIRECTED, GraphFile};
 use crate::quote::{one_line, quoted};
 use crate::tree::LineNumbers;
 
-/// The declaration of a `<key>`: its name, if it is not data of some program, and its default value.
+/// The declaration of a `<key>`: its name, if it is not data of some program, and its default
+/// value.
 struct Key<'t> {
     id: &'t str,
     of: &'t str,

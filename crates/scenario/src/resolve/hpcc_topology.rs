@@ -1,7 +1,7 @@
 //! Graphs in the topology files of HPCC's simulator (`mix/fat.txt` there).
 //!
-//! The numbers of nodes, switches and links; the switches, which are nodes by number; then a line for
-//! each link: its ends, its rate, its delay, and the share of packets that it loses.
+//! The numbers of nodes, switches and links; the switches, which are nodes by number; then a line
+//! for each link: its ends, its rate, its delay, and the share of packets that it loses.
 
 use std::str::FromStr;
 

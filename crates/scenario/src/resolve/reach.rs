@@ -155,8 +155,8 @@ impl Pairs {
         Pairs::Listed(pairs)
     }
 
-    /// As [`Pairs::find`], in both directions of each pair, and no host stands for others elsewhere.
-    /// If this is more than `most` pairs, it is `find`.
+    /// As [`Pairs::find`], in both directions of each pair, and no host stands for others
+    /// elsewhere. If this is more than `most` pairs, it is `find`.
     fn find_both_ways(&self, fabric: &Fabric, most: usize, is_wrong: impl Fn(Pair) -> bool) -> Option<Pair> {
         let Pairs::Any { in_rack } = self else { return self.find(fabric, is_wrong) };
         let alike = alike(fabric);

@@ -7,8 +7,8 @@ use super::section::Section;
 /// More cables than this are a slip of the pen: they would not fit into memory.
 pub(super) const MOST_CABLES: u64 = 2_000_000;
 
-/// More cables of a graph than this are a slip of the pen: the scenario as run has each of them, which takes 2 KB before
-/// the run.
+/// More cables of a graph than this are a slip of the pen: the scenario as run has each of them,
+/// which takes 2 KB before the run.
 pub(super) const MOST_CABLES_OF_A_GRAPH: u64 = 500_000;
 
 /// More nodes than this would not be joined by so many cables.

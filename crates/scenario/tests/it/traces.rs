@@ -34,15 +34,16 @@ fn a_switch_is_no_host() {
     }
 }
 
-/// A graph whose nodes have numbers for names: hosts 0, 2 and 3, switch 1. The host of index 1 is 2,
-/// that of index 2 is 3, and no node is called 4.
+/// A graph whose nodes have numbers for names: hosts 0, 2 and 3, switch 1. The host of index 1 is
+/// 2, that of index 2 is 3, and no node is called 4.
 const NUMBERS: &str = "duration = \"1s\"\n[topology.graph]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
     nodes = [{ id = \"0\", kind = \"host\" }, { id = \"1\", kind = \"switch\" }, { id = \"2\", kind = \"host\" }, \
     { id = \"3\", kind = \"host\" }]\n\
     edges = [{ source = \"0\", target = \"1\" }, { source = \"1\", target = \"2\" }, { source = \"1\", target = \"3\" }]\n\
     [transport.t]\ncontrol = \"reno\"\n";
 
-/// Loads `workload` with `content` in the file `flows`; the two ends of its first flow, or its error.
+/// Loads `workload` with `content` in the file `flows`; the two ends of its first flow, or its
+/// error.
 fn with_file(test: &str, workload: &str, content: &[u8]) -> Result<(usize, usize), String> {
     let directory = directory(test);
     std::fs::write(directory.join("flows"), content).unwrap();

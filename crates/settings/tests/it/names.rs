@@ -1,4 +1,5 @@
-//! References by name: how they are written, read and found, and what is suggested for unknown ones.
+//! References by name: how they are written, read and found, and what is suggested for unknown
+//! ones.
 
 use linkpool_settings::{
     HostName, LinkEnds, LinkName, Names, NoNames, TransportName, Written, Wrong, closest, nearest,

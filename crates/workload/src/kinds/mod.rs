@@ -155,8 +155,8 @@ workloads! {
     PartitionAggregate(PartitionAggregate) = "partition-aggregate";
     /// Flows one by one, from a file or written here; each may wait for others.
     Trace(Trace) = "trace";
-    /// Programs of ranks from a trace: messages to send and to receive, computation, and which waits
-    /// for which.
+    /// Programs of ranks from a trace: messages to send and to receive, computation, and which
+    /// waits for which.
     Program(Program) = "program";
     /// Operations of the first `ranks` hosts, each with `size` of data; see below.
     Collective(Collective) = "collective";

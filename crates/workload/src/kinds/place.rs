@@ -38,7 +38,8 @@ pub struct Place<'a> {
     pub racks_and_pods: &'a [(u32, u32)],
     /// Rate of the links from all hosts together, bits a second.
     pub access_rate: f64,
-    /// What the workload's traffic takes of each tier of the fabric, if a key of its table asks for it.
+    /// What the workload's traffic takes of each tier of the fabric, if a key of its table asks for
+    /// it.
     pub tiers: Vec<TierShare>,
     /// The keys that stand in the table of the workload.
     pub keys: Vec<String>,

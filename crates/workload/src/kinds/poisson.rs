@@ -46,8 +46,8 @@ impl Poisson {
         self.flows_per_second.expect("it is filled in")
     }
 
-    /// The links of which the load is a share: how many of them a bit passes, and their capacity in bits a second.
-    /// None if `load_of` is in error.
+    /// The links of which the load is a share: how many of them a bit passes, and their capacity in
+    /// bits a second. None if `load_of` is in error.
     fn tier(&self, place: &mut Place<'_>) -> Option<(f64, f64)> {
         let Some(name) = &self.load_of else { return Some((1.0, place.access_rate)) };
         let plain = |name: &str| name.replace(' ', "");

@@ -24,8 +24,8 @@ settings! {
         sha256: Option<String>, from |_p| None => "that of `file`";
         /// The time of one unit of `calc`. LogGOPSim's unit is a nanosecond.
         calc_unit: Time = Time::from_ns(1), within Bounds::SPAN, when |p| p.format != ProgramFormat::Chakra => "GOAL";
-        /// Run a trace that names network interfaces, although the transport chooses among the ports
-        /// of a host?
+        /// Run a trace that names network interfaces, although the transport chooses among the
+        /// ports of a host?
         ignore_nic: bool = false, when |p| p.format != ProgramFormat::Chakra => "GOAL";
         /// The algorithm of all-reduces.
         all_reduce: CollectiveAlgorithm = CollectiveAlgorithm::RingAllReduce,

@@ -1,9 +1,9 @@
 //! Programs of ranks: messages to send and to receive, computation, and which waits for which.
 //!
-//! A program comes from a trace (GOAL, as text or binary, or Chakra), from a collective operation, or
-//! from a model in training. [`Programs::matched`] gives each send and receive its channel,
-//! [`check`] runs the programs without time to find deadlocks, and a [`Machine`] runs the program of
-//! one rank.
+//! A program comes from a trace (GOAL, as text or binary, or Chakra), from a collective operation,
+//! or from a model in training. [`Programs::matched`] gives each send and receive its channel,
+//! [`check`] runs the programs without time to find deadlocks, and a [`Machine`] runs the program
+//! of one rank.
 
 mod chakra;
 mod channels;

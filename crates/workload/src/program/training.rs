@@ -155,8 +155,9 @@ impl Training {
     }
 
     /// The computation of a stage for a micro-batch. In each layer a tensor group has two
-    /// all-reduces in either direction (Shoeybi et al., Megatron-LM, 2019, section 3); with sequence
-    /// parallelism each is an all-gather and a reduce-scatter (Korthikanti et al., 2022, section
+    /// all-reduces in either direction (Shoeybi et al., Megatron-LM, 2019, section 3); with
+    /// sequence parallelism each is an all-gather and a reduce-scatter (Korthikanti et al., 2022,
+    /// section
     /// 4.2.2).
     fn pass(&self, rank: Member, computation: Time, steps: &mut Vec<Step>) {
         if self.tp == 1 {
@@ -191,8 +192,8 @@ impl Training {
         Some(programs.matched().expect("each message has its receive"))
     }
 
-    /// The program of a rank, whose steps are one behind another: a message has only to be sent, and
-    /// not to be acknowledged, before the next step.
+    /// The program of a rank, whose steps are one behind another: a message has only to be sent,
+    /// and not to be acknowledged, before the next step.
     fn nodes(&self, member: Member) -> Option<RankBuilder> {
         let mut builder = RankBuilder::default();
         let mut before = None;
@@ -298,11 +299,11 @@ mod tests {
         }
     }
 
-    /// Two stages, three micro-batches, 10 us a message. Stage 0 takes F F B F B B, stage 1 F B F B F
-    /// B. The first activations arrive at 110, and stage 1 has its first gradients at 410. Stage 0
-    /// has them at 420, takes B until 620 and F until 720; stage 1 has taken F and B of the second
-    /// from 410 to 710, and has the third activations at 730: until 1,030. They are back at 1,040:
-    /// 1,240, and the update.
+    /// Two stages, three micro-batches, 10 us a message. Stage 0 takes F F B F B B, stage 1 F B F B
+    /// F B. The first activations arrive at 110, and stage 1 has its first gradients at 410. Stage
+    /// 0 has them at 420, takes B until 620 and F until 720; stage 1 has taken F and B of the
+    /// second from 410 to 710, and has the third activations at 730: until 1,030. They are back at
+    /// 1,040: 1,240, and the update.
     #[test]
     fn one_forward_one_backward_by_hand() {
         let of = training((1, 2, 1), 3, Schedule::OneForwardOneBackward);
@@ -335,8 +336,8 @@ mod tests {
         }
     }
 
-    /// All three: each pass has two all-reduces of two steps; two messages between the stages; a ring
-    /// of two steps at the end.
+    /// All three: each pass has two all-reduces of two steps; two messages between the stages; a
+    /// ring of two steps at the end.
     #[test]
     fn all_groups_together() {
         let of = training((2, 2, 2), 1, Schedule::OneForwardOneBackward);

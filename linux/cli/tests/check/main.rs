@@ -1,5 +1,5 @@
-//! `linkpool-linux check` on machines that lack something: directories with their `/proc`, `/sys` and
-//! `/boot`.
+//! `linkpool-linux check` on machines that lack something: directories with their `/proc`, `/sys`
+//! and `/boot`.
 
 mod btf;
 

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 const FIRST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Connections with a subflow that the kernel did not take a flag for. It refuses subflows whose handshake is not over
-/// (`__mptcp_subflow_active`, which `mptcp_pm_mp_prio_send_ack` asks since 7.1, and in stable releases since May 2026),
-/// and the controller's event that a subflow is there comes before its end. It refuses those that are
-/// just closing, too, until they are gone.
+/// Connections with a subflow that the kernel did not take a flag for. It refuses subflows whose
+/// handshake is not over (`__mptcp_subflow_active`, which `mptcp_pm_mp_prio_send_ack` asks since
+/// 7.1, and in stable releases since May 2026), and the controller's event that a subflow is there
+/// comes before its end. It refuses those that are just closing, too, until they are gone.
 #[derive(Debug, Default)]
 pub(super) struct Again {
     waiting: HashMap<u64, Wait>,
@@ -23,8 +23,8 @@ struct Wait {
 }
 
 impl Again {
-    /// After an attempt for the connection `key`: has the kernel taken all flags? If not, the next attempt is due after
-    /// twice the time of the last.
+    /// After an attempt for the connection `key`: has the kernel taken all flags? If not, the next
+    /// attempt is due after twice the time of the last.
     pub(super) fn note(&mut self, controller: u32, key: u64, taken: bool, now: Instant) {
         if taken {
             self.forget(key);

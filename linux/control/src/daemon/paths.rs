@@ -61,8 +61,9 @@ impl Rule {
     }
 }
 
-/// The address identifier of the `k`-th further subflow, at its `attempt`-th. The kernel keeps the address of a
-/// subflow that has died, and refuses its identifier with another address: other attempts have others.
+/// The address identifier of the `k`-th further subflow, at its `attempt`-th. The kernel keeps the
+/// address of a subflow that has died, and refuses its identifier with another address: other
+/// attempts have others.
 fn identifier(subflows: u8, k: u16, attempt: u16) -> u8 {
     let place = u32::from(k) - 1 + u32::from(attempt) * u32::from(subflows);
     (1 + place % u32::from(u8::MAX)) as u8
@@ -149,7 +150,8 @@ impl Openings {
         // A subflow that was begun by an earlier attempt may not be established yet.
         let mut missing = rule.subflows.saturating_sub(conn.subflows.max(due.had.saturating_add(due.begun)));
         let mut failed = false;
-        // There is one more than further subflows, since the subflow with identifier 0 may have gone.
+        // There is one more than further subflows, since the subflow with identifier 0 may have
+        // gone.
         for k in 1..=u16::from(rule.subflows) {
             let id = identifier(rule.subflows, k, due.attempt);
             if missing == 0 {
@@ -179,7 +181,8 @@ impl Openings {
                 ..due
             }));
         } else if due.begun > 0 && due.attempt < MOST_CHECKS {
-            // Until then events of the connection open nothing: they would count the begun ones as missing.
+            // Until then events of the connection open nothing: they would count the begun ones as
+            // missing.
             let at = Instant::now() + SETTLE;
             self.queue.push(Reverse(Due { at, attempt: due.attempt + 1, had: 0, begun: 0, ..due }));
         } else {

@@ -126,7 +126,8 @@ impl Server {
         let mut taken = true;
         for (slot, path) in conn.established() {
             let (first, suppressed) = (slot == usize::from(conn.first), conn.suppressed != 0);
-            // The first has never been a backup, unless it became the first by the loss of another, which releases.
+            // The first has never been a backup, unless it became the first by the loss of another,
+            // which releases.
             if first && suppressed {
                 continue;
             }

@@ -160,9 +160,10 @@ fn controls(net: &Net, port: u16, subflows: usize) -> Vec<String> {
     }
 }
 
-/// Two connections of MPTCP with three subflows each, side by side: the choice holds for all subflows
-/// of the one that a process of the cgroup opened, also for those that the kernel opened for it, and
-/// for none of the other. It does not matter that the servers use what their namespace has.
+/// Two connections of MPTCP with three subflows each, side by side: the choice holds for all
+/// subflows of the one that a process of the cgroup opened, also for those that the kernel opened
+/// for it, and for none of the other. It does not matter that the servers use what their namespace
+/// has.
 #[test]
 fn all_subflows_of_a_cgroup_use_the_controller_chosen_for_it() {
     let Some(group) = group_for("all_subflows_of_a_cgroup_use_the_controller_chosen_for_it") else { return };

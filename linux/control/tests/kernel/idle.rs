@@ -40,10 +40,10 @@ fn around_a_pause(net: &Net, port: u16) -> (Vec<u32>, Vec<u32>) {
     (before, after)
 }
 
-/// A window of 40 packets or more is halved for each timeout of a second without data, on the subflow that
-/// sends then; that of the other, which sends nothing still, stays. The kernel does this for its own
-/// algorithms, also on subflows of MPTCP, and linkpool's programs do it for themselves. With the setting
-/// off, both windows stay.
+/// A window of 40 packets or more is halved for each timeout of a second without data, on the
+/// subflow that sends then; that of the other, which sends nothing still, stays. The kernel does
+/// this for its own algorithms, also on subflows of MPTCP, and linkpool's programs do it for
+/// themselves. With the setting off, both windows stay.
 #[test]
 fn idle_subflows_begin_again_with_a_smaller_window() {
     if skipped("idle_subflows_begin_again_with_a_smaller_window") {

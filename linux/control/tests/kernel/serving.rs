@@ -152,8 +152,8 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
 }
 
-/// Sends until no subflow but the first carries data while the first carries 100 packets. What is queued on the others
-/// drains first, in a time that depends on the machine.
+/// Sends until no subflow but the first carries data while the first carries 100 packets. What is
+/// queued on the others drains first, in a time that depends on the machine.
 fn send_until_the_first_is_alone(stream: &mut TcpStream, loaded: &Loaded, net: &Net) -> u64 {
     let delivered = |c: &Conn| c.established().map(|(_, p)| p.delivered).sum::<u64>();
     let of_first = |c: &Conn| c.paths[usize::from(c.first)].delivered;
@@ -171,8 +171,8 @@ fn send_until_the_first_is_alone(stream: &mut TcpStream, loaded: &Loaded, net: &
     }
 }
 
-/// The kernel takes no flag for a subflow before its handshake is over. Nor may the one that follows the first
-/// stay what it was, a backup.
+/// The kernel takes no flag for a subflow before its handshake is over. Nor may the one that
+/// follows the first stay what it was, a backup.
 #[test]
 fn subflows_that_come_while_suppressed_are_suppressed() {
     if skipped("subflows_that_come_while_suppressed_are_suppressed") {

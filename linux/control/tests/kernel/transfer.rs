@@ -88,8 +88,8 @@ fn a_connection_outlives_its_controller() {
     assert_eq!(server.join().unwrap(), 200_000);
 }
 
-/// An algorithm that ignores marks may be on a connection with ECN, for that is a setting of the machine: then it halves
-/// for an echoed mark, as TCP does (RFC 3168, section 6.1.2).
+/// An algorithm that ignores marks may be on a connection with ECN, for that is a setting of the
+/// machine: then it halves for an echoed mark, as TCP does (RFC 3168, section 6.1.2).
 #[test]
 fn without_ecn_of_its_own_a_mark_is_a_loss() {
     if skipped("without_ecn_of_its_own_a_mark_is_a_loss") {
@@ -117,7 +117,8 @@ fn without_ecn_of_its_own_a_mark_is_a_loss() {
             }
             assert!(Instant::now() < end, "{}: no cuts for marks: {conn:?}", algorithm.name);
         }
-        // Nor do they grow: the round after a mark is the reduction (the kernel's tcp_may_raise_cwnd).
+        // Nor do they grow: the round after a mark is the reduction (the kernel's
+        // tcp_may_raise_cwnd).
         for _ in 0..20 {
             send(&mut stream, 50_000);
             let conn = sender_of(&loaded, net.client.inode)[0];

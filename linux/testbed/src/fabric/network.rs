@@ -272,7 +272,8 @@ impl<'p> Probes<'p> {
             let link = plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?)?;
             Some((link, first))
         };
-        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then(|| vec![OnWire::default(); plan.fabric.links().len()]);
+        let by_warm_up =
+            (plan.measure.warm_up == Time::ZERO).then(|| vec![OnWire::default(); plan.fabric.links().len()]);
         Probes {
             plan,
             queues: links.filter_map(link).collect(),

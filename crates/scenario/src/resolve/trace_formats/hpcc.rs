@@ -6,8 +6,9 @@ use super::{At, Row, Wrong, lines, seconds, size};
 const FIELDS: &str = "src dst class port bytes seconds";
 
 /// The number of flows; then in each line source, destination, priority class, port, bytes, start
-/// in seconds. HPCC's reader leaves out what stands behind so many flows, as in its own sample, which
-/// has further flows and an explanation there. Here that is an error, since nobody would see it.
+/// in seconds. HPCC's reader leaves out what stands behind so many flows, as in its own sample,
+/// which has further flows and an explanation there. Here that is an error, since nobody would see
+/// it.
 pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let mut lines = lines(text);
     let (first, count) = lines.next().ok_or((At::Line(1), "an empty file".to_string()))?;

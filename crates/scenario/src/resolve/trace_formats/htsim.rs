@@ -1,8 +1,8 @@
 //! The connection matrices of htsim (csg-htsim, `connection_matrix.cpp`).
 //!
-//! What htsim's reader refuses is refused here: counts that do not fit, a connection without a start
-//! or with two, a trigger of no kind or of two, words that are not known. So is what it takes in
-//! silence, the last one counting: a key or a trigger that stands there twice. A header may lack
+//! What htsim's reader refuses is refused here: counts that do not fit, a connection without a
+//! start or with two, a trigger of no kind or of two, words that are not known. So is what it takes
+//! in silence, the last one counting: a key or a trigger that stands there twice. A header may lack
 //! counts, which htsim takes for zero.
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
-//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces, programs and tables of sizes that were
-//! damaged byte by byte, word by word or key by key. Each is read, or refused with errors of one
-//! line; nothing panics, goes on for ever or takes memory without bounds.
+//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces, programs and tables of sizes
+//! that were damaged byte by byte, word by word or key by key. Each is read, or refused with errors
+//! of one line; nothing panics, goes on for ever or takes memory without bounds.
 //!
 //! `LINKPOOL_CASES=N` makes N cases (`LINKPOOL_LONG=1`: 100,000), `LINKPOOL_SEED=S` repeats those
 //! that a failure names. What was found once is in `tests/corpus` and is replayed always: a file of
@@ -89,8 +89,8 @@ fn read(seed: &Seed, content: &[u8], place: &Path) -> Result<(), String> {
     }
 }
 
-/// Says that the cases are over, also where one of them panics: the thread that watches them would go on
-/// for ever, and the test with it.
+/// Says that the cases are over, also where one of them panics: the thread that watches them would
+/// go on for ever, and the test with it.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {

@@ -238,8 +238,8 @@ fn attribute<'w>(written: &'w Written, name: &str) -> Option<&'w Attribute> {
     written.attr.iter().find(|attribute| attribute.name == name)
 }
 
-/// ASTRA-sim runs a collective operation in the dimensions of its network whose `involved_dim` is true. A network
-/// here has no dimensions: the group says who takes part.
+/// ASTRA-sim runs a collective operation in the dimensions of its network whose `involved_dim` is
+/// true. A network here has no dimensions: the group says who takes part.
 fn check_dimensions(written: &Written) -> Result<(), String> {
     let all = match attribute(written, "involved_dim").map(|found| found.value.as_ref()) {
         None => true,

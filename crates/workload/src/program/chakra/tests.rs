@@ -81,7 +81,8 @@ fn collectives_of_groups() {
     );
 }
 
-/// A collective operation in all dimensions runs; one that leaves some out would be another operation.
+/// A collective operation in all dimensions runs; one that leaves some out would be another
+/// operation.
 #[test]
 fn all_dimensions_are_involved() {
     let read = |involved: Value| {
@@ -97,7 +98,8 @@ fn all_dimensions_are_involved() {
         assert!(message.starts_with("p.0.et: node 8: involved_dim leaves dimensions out"), "{message}");
     }
     assert_eq!(read(Value::Int64(3)).unwrap_err(), "p.0.et: node 8: involved_dim is no list of truth values");
-    // As protobuf writes it: field 10 of the node, with a name and field 28, of which field 1 is packed.
+    // As protobuf writes it: field 10 of the node, with a name and field 28, of which field 1 is
+    // packed.
     let written = attribute("involved_dim", list(&[true, false])).encode_to_vec();
     assert_eq!(written, [&[0x0a, 12][..], b"involved_dim", &[0xe2, 0x01, 4, 0x0a, 2, 1, 0]].concat());
 }

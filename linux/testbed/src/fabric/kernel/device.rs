@@ -8,8 +8,8 @@ use linkpool_network::LinkId;
 /// The first of those that lead to the ends of hosts; a fabric has fewer links.
 const FIRST_END: u32 = 1_000_000;
 
-/// All devices have the same address: so what one sends is for the other, and no neighbour has to be
-/// asked.
+/// All devices have the same address: so what one sends is for the other, and no neighbour has to
+/// be asked.
 pub(super) const ADDRESS: &str = "02:00:00:00:00:01";
 
 /// The device from which packets leave over `link`; what the other direction of its cable carries

@@ -1,6 +1,7 @@
-//! Switches of the kernel: a network namespace for each host and switch of the fabric, which forwards
-//! IP packets, and a pair of devices (veth) for each cable. An output port is the device's queue, a
-//! token bucket (tbf) over a FIFO queue, before which an eBPF program marks (`bpf/switch/port.c`).
+//! Switches of the kernel: a network namespace for each host and switch of the fabric, which
+//! forwards IP packets, and a pair of devices (veth) for each cable. An output port is the device's
+//! queue, a token bucket (tbf) over a FIFO queue, before which an eBPF program marks
+//! (`bpf/switch/port.c`).
 //!
 //! Both ends of a host are connected to its namespace in the fabric, whose ports are its NICs.
 

@@ -1,5 +1,5 @@
-//! The namespaces of the fabric: one for each host and switch of the plan, with a device for each of
-//! its links, and, of hosts, one for each of their ends.
+//! The namespaces of the fabric: one for each host and switch of the plan, with a device for each
+//! of its links, and, of hosts, one for each of their ends.
 
 use super::{device, port, qdisc, routes};
 use crate::address::End;
@@ -103,8 +103,8 @@ fn set_up(seed: u64, node: NodeId) -> Result<()> {
         sysctl(&format!("net/ipv4/conf/{which}/rp_filter"), 0)?;
         sysctl(&format!("net/ipv4/conf/{which}/send_redirects"), 0)?;
     }
-    // By addresses, protocol and ports. With policy 1 the kernel would take what the sender's socket
-    // has drawn at random, which is the same at all switches.
+    // By addresses, protocol and ports. With policy 1 the kernel would take what the sender's
+    // socket has drawn at random, which is the same at all switches.
     sysctl("net/ipv4/fib_multipath_hash_policy", 3)?;
     sysctl("net/ipv4/fib_multipath_hash_fields", 0x37)?;
     if has_seeds() {
@@ -113,9 +113,9 @@ fn set_up(seed: u64, node: NodeId) -> Result<()> {
     Ok(())
 }
 
-/// Has packets of one flow that come by devices made later, in the namespace of the calling thread, be
-/// handled by one processor. Else one that a link sends after another, from another processor, can
-/// overtake it.
+/// Has packets of one flow that come by devices made later, in the namespace of the calling thread,
+/// be handled by one processor. Else one that a link sends after another, from another processor,
+/// can overtake it.
 fn keep_order() -> Result<()> {
     let setting = "net/core/rps_default_mask"; // since 6.3
     // SAFETY: the call takes a number and returns one.

@@ -123,7 +123,8 @@ impl<'a> Observed<'a> {
         let counted = self.programs.counters(link.into())?;
         let bytes = queue.sent_bytes + u64::from(queue.bytes);
         let drops = u64::from(queue.drops) + counted.drops;
-        // The program has seen all that came; the queue does not tell how long dropped packets were.
+        // The program has seen all that came; the queue does not tell how long dropped packets
+        // were.
         let drop_bytes = if drops > 0 { counted.bytes.saturating_sub(bytes) } else { 0 };
         // A queue of one packet that was there when no other came was not seen by the program.
         let longest = (counted.longest as u32).max(u32::from(queue.waits > 0));

@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(all, [host, host, switch, switch]);
     }
 
-    /// Has a port of 100 Mbit/s, with packets to send for all of this time, be taken for one of `rate`.
-    /// Returns what it has lost, what it has sent, bytes, and the time that went by.
+    /// Has a port of 100 Mbit/s, with packets to send for all of this time, be taken for one of
+    /// `rate`. Returns what it has lost, what it has sent, bytes, and the time that went by.
     fn busy(rate: u64, time: Duration) -> Result<(f64, u64, f64)> {
         let plan = plan("[queue]\nlimit = 50");
         let device = device::of_link(LinkId::new(0));
@@ -138,8 +138,8 @@ mod tests {
         Namespace::new(work).map(|(_, lost)| lost)
     }
 
-    /// However this machine runs it, a port has lost no more than the time in which it was not sending;
-    /// and one of half the rate loses half of its time.
+    /// However this machine runs it, a port has lost no more than the time in which it was not
+    /// sending; and one of half the rate loses half of its time.
     #[test]
     fn time_is_lost_while_packets_wait() {
         if !rustix::process::geteuid().is_root() {

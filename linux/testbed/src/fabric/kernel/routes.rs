@@ -1,5 +1,6 @@
-//! The routes of a namespace of the fabric, by the words for `ip`: to each end of a host one, over the
-//! links that the plan's routes allow, and a table for each link that a packet of its mark takes.
+//! The routes of a namespace of the fabric, by the words for `ip`: to each end of a host one, over
+//! the links that the plan's routes allow, and a table for each link that a packet of its mark
+//! takes.
 
 use super::device;
 use crate::address::End;
@@ -9,7 +10,8 @@ use linkpool_network::{LinkId, NodeId, Routes};
 /// whichever the destination.
 const NEXT: &str = "169.254.0.1";
 
-/// The devices over which packets leave `node` to `end`; the kernel chooses among several by a hash.
+/// The devices over which packets leave `node` to `end`; the kernel chooses among several by a
+/// hash.
 fn towards(routes: &Routes, node: NodeId, end: End) -> Vec<u32> {
     if node == end.host.into() {
         return vec![device::of_end(end)];
