@@ -1,10 +1,10 @@
 //! What this machine can carry, measured just before a run, and what the run may need.
 
+use crate::carry::{Algorithms, carry};
 use crate::conditions::Conditions;
 use crate::ends::Settings;
 use crate::fabric::Switches;
 use crate::fabric::wire::FRAMING;
-use crate::run::{Algorithms, carry};
 use anyhow::{Result, anyhow, ensure};
 use linkpool_network::{HostId, LinkId, Routes};
 use linkpool_sim::Plan;

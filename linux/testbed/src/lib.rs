@@ -10,6 +10,7 @@
 
 mod address;
 mod beside;
+mod carry;
 mod clock;
 mod conditions;
 mod controllers;
