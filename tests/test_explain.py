@@ -263,6 +263,15 @@ def test_a_wait_for_the_reader_is_named(run: Run) -> None:
     assert "for 700 us the receiving application read, until there was a window to offer" in text
 
 
+def test_a_wait_for_the_reader_is_named_while_an_ack_is_delayed(run: Run) -> None:
+    """No ACK goes at once, and the application reads sooner than the timer of 40 ms passes."""
+    settings = TRANSPORT + "ack_every = 2\nquickack = false\n"
+    told = story(run(FABRIC + settings + READS + flow("2800B")))
+    check_sum(told)
+    assert told.breakdown[Cause.READ] == 1400 * US
+    assert Cause.DELAYED_ACK not in told.breakdown
+
+
 def test_a_delayed_ack_of_a_reader_in_time_is_one(run: Run) -> None:
     """In 40 ms the application reads a segment of 2.8 KB of room; nothing has to be announced."""
     settings = TRANSPORT + 'recovery = "newreno"\nack_every = 2\nquickack = false\n'

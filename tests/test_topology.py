@@ -249,6 +249,17 @@ def test_graph_files_and_mistakes(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+def test_cables_within_a_half_are_no_part_of_a_bisection(tmp_path: Path) -> None:
+    """Each of four hosts has a cable to each other: four of the six join the two halves."""
+    nodes = [{"id": name, "kind": "host"} for name in "abcd"]
+    pairs = combinations("abcd", 2)
+    edges = [{"source": s, "target": t, "rate": "10Gbps", "delay": "1us"} for s, t in pairs]
+    file = tmp_path / "g.json"
+    file.write_text(json.dumps({"nodes": nodes, "edges": edges}), encoding="utf-8")
+    assert list(Fabric.of(file).bisection()) == pytest.approx([40e9, 40e9])
+
+
+@pytest.mark.core
 def test_two_hosts_at_one_cable_are_shown_by_every_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
