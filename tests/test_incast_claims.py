@@ -7,6 +7,8 @@ import pytest
 
 from linkpool.experiments.amp import fig2, fig8, gamma, incast
 from linkpool.experiments.amp.incast import Cells
+from linkpool.experiments.ndp import incast as ndp
+from linkpool.study.claims import Verdict
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -235,3 +237,35 @@ def test_gamma_1_better_than_2_is_seen() -> None:
     best = next(claim for claim in claims if claim.id == "A-gamma.best@2us")
     assert best.verdict.value == "not"
     assert best.measured == "best: 1; with 2 the mean FCT is 2 times the best"
+
+
+def ndp_incasts(timeouts: int, senders: int = 400) -> pl.DataFrame:
+    """Return incasts that end 1% late: those of NDP with so many timeouts, all in one seed."""
+    rows = [
+        {
+            "senders": n,
+            "scheme": scheme,
+            "seed": seed,
+            "first_s": 0.9 * ndp.bottleneck_s(n),
+            "last_s": 1.01 * ndp.bottleneck_s(n),
+            "timeouts": 1000 if scheme == "dctcp" else timeouts if seed == 2 else 0,
+        }
+        for scheme, numbers in (("dctcp", ndp.EXPERIMENT.senders), ("ndp", (senders,)))
+        for n in numbers
+        for seed in range(1, 6)
+    ]
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in ndp.EXPERIMENT.columns})
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "verdict"),
+    [(0, Verdict.REPRODUCED), (1, Verdict.PARTLY), (19, Verdict.PARTLY), (20, Verdict.NOT)],
+)
+def test_timeouts_of_ndp_are_counted_over_all_seeds(timeouts: int, verdict: Verdict) -> None:
+    """Those of DCTCP are none of its; 20 of 2,000 flows are one in 100."""
+    claims = {claim.id: claim for claim in ndp.EXPERIMENT.claims(ndp_incasts(timeouts))}
+    one = claims["N-incast.timeouts400"]
+    assert one.verdict is verdict
+    assert one.measured == f"{timeouts} in 2000 flows"
+    assert claims["N-incast.last400"].verdict is Verdict.REPRODUCED
+    assert claims["N-incast.timeouts8"].verdict is Verdict.NOT, "no data"

@@ -115,7 +115,7 @@ class Incast(Experiment):
         return figure
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the last completion of NDP against the time that the receiver's link takes."""
+        """Judge the last completion of NDP by what the receiver's link allows, and its timeouts."""
         ledger = Ledger(self.id)
         for n in self.senders:
             if n < 8:
@@ -129,6 +129,18 @@ class Incast(Experiment):
                 "within 3%",
                 "one did not end" if over is None else f"{100 * over:.2f}%",
                 no_data(note) if over is None else grade(over <= 0.03, over <= 0.1, note),
+            )
+            rows = data.filter(senders=n, scheme="ndp")
+            timeouts, flows = int(rows["timeouts"].sum()), n * rows.height
+            note = "none; partly: of fewer than 1 flow in 100"
+            ledger.add(
+                f"timeouts{n}",
+                f"{n} senders: no timeout, as the headers of trimmed packets tell of every loss",
+                "not named",
+                f"{timeouts} in {flows} flows",
+                no_data(note)
+                if rows.is_empty()
+                else grade(timeouts == 0, timeouts < flows / 100, note),
             )
         return ledger.claims
 
