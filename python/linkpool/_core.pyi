@@ -160,6 +160,15 @@ def define_control(description: dict[str, object]) -> int:
 def check_table(path: str) -> int:
     """Decode a Parquet file, and return the number of its rows; `ValueError`: it is damaged."""
 
+def families() -> dict[str, str]:
+    """Return the families of transports: their names, and their names in sentences."""
+
+def packet_kinds() -> dict[str, str]:
+    """Return the kinds of packets without data in traces, and what each is for.
+
+    That is `handshake`, `ack`, `nack`, `grant` (it lets the sender send) or `close`.
+    """
+
 def tables() -> list[tuple[str, str, str | None, list[tuple[str, str, str, str]]]]:
     """Return the tables that a result may have.
 

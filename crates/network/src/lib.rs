@@ -42,7 +42,7 @@ pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOS
 pub use link::{LinkStats, OnWire, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::Trailer;
-pub use packet::{Envelope, Flags, Packet};
+pub use packet::{Envelope, Flags, Kind, Packet};
 pub use parallel::{Ended, run_partitions};
 pub use partition::{Partitions, partition, partition_for};
 pub use pods::Exchange;

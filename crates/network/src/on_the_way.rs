@@ -2,7 +2,7 @@
 
 use crate::fabric::{LinkId, NodeId};
 use crate::link::Link;
-use crate::packet::{Envelope, Flags, Packet};
+use crate::packet::{Envelope, Flags, Kind, Packet};
 use crate::partition::Partitions;
 use crate::routing::Routes;
 use crate::stages::{MOST_STAGES, Stage};
@@ -25,13 +25,15 @@ impl Incoming {
     /// It as words, which threads may exchange as atomics.
     #[inline]
     pub(crate) fn to_words(self) -> [u64; Incoming::WORDS] {
-        let Packet { arrival, entropy, endpoint, seq, ack, envelope, flags } = self.packet;
+        let Packet { arrival, entropy, endpoint, seq, ack, envelope, flags, kind } = self.packet;
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         [
             arrival.0,
             pair(entropy, endpoint),
             pair(seq, ack),
-            envelope.to_bits() | u64::from(flags.0) << Envelope::BITS,
+            envelope.to_bits()
+                | u64::from(flags.0) << Envelope::BITS
+                | u64::from(kind.0) << (Envelope::BITS + u8::BITS),
             pair(self.node.into(), self.link.into()),
         ]
     }
@@ -42,8 +44,10 @@ impl Incoming {
         let [arrival, ..] = words;
         let [_, [entropy, endpoint], [seq, ack], _, [node, link]] =
             words.map(|word| [word as u32, (word >> 32) as u32]);
-        let (envelope, flags) = (Envelope::from_bits(words[3]), Flags((words[3] >> Envelope::BITS) as u16));
-        let packet = Packet { arrival: Time(arrival), entropy, endpoint, seq, ack, envelope, flags };
+        let envelope = Envelope::from_bits(words[3]);
+        let [flags, kind] = ((words[3] >> Envelope::BITS) as u16).to_le_bytes();
+        let (flags, kind) = (Flags(flags), Kind(kind));
+        let packet = Packet { arrival: Time(arrival), entropy, endpoint, seq, ack, envelope, flags, kind };
         Incoming { packet, node: node.into(), link: link.into() }
     }
 }
@@ -205,7 +209,8 @@ mod tests {
             seq: 0x2122_2324,
             ack: 0x2526_2728,
             envelope: Envelope::new(HostId::new(0xABCDE), 0x2BCD, 0x1357),
-            flags: Flags(0x9B3F),
+            flags: Flags(0x9B),
+            kind: Kind(0x3F),
         };
         let incoming = Incoming { packet, node: NodeId::new(0x3132_3334), link: LinkId::new(0x3536_3738) };
         let back = Incoming::from_words(incoming.to_words());

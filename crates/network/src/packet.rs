@@ -7,107 +7,108 @@ use linkpool_units::{HostId, Time};
 /// transport knows the meaning of the words.
 pub type Trailer = [u32; 12];
 
-/// The kind of a packet, and its fate so far: one bit each.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(pub u16);
+/// Declares sets of up to eight bits, each with its name.
+macro_rules! bits {
+    ($(#[doc = $about:literal])+ $set:ident { $($(#[doc = $doc:literal])+ $name:ident = $bit:literal;)+ }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $set(pub u8);
 
-impl Flags {
-    /// Opens a connection or a subflow.
-    pub const SYN: Flags = Flags(1 << 0);
-    /// Acknowledges; `SYN | ACK` is a SYN-ACK.
-    pub const ACK: Flags = Flags(1 << 1);
-    /// The sender is done.
-    pub const FIN: Flags = Flags(1 << 2);
-    /// Carries payload.
-    pub const DATA: Flags = Flags(1 << 3);
-    /// ECN-capable transport (RFC 3168, section 5).
-    pub const ECT: Flags = Flags(1 << 4);
-    /// Congestion experienced: a switch has marked it.
-    pub const CE: Flags = Flags(1 << 5);
-    /// ECN echo; on a SYN or SYN-ACK, ECN negotiation (RFC 3168, section 6.1.1).
-    pub const ECE: Flags = Flags(1 << 6);
-    /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens
-    /// one.
-    pub const JOIN: Flags = Flags(1 << 7);
-    /// Of data: nothing that continues the stream waits behind it in its sender (PSH). The bit is
-    /// that of [`Flags::JOIN`], which only packets without data have.
-    pub const PUSH: Flags = Flags::JOIN;
-    /// The path is pinned: `entropy` holds its ports, not the hashed entropy (see
-    /// [`crate::source_route`]).
-    pub const PINNED: Flags = Flags(1 << 8);
-    /// The last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
-    pub const LAST: Flags = Flags(1 << 9);
-    /// It has a [`crate::Trailer`]; `seq` is its place.
-    pub const TRAILER: Flags = Flags(1 << 10);
-    /// Of high priority, where ports have two queues.
-    pub const PRIORITY: Flags = Flags(1 << 11);
-    /// Its receiver understands a header whose payload a switch has cut off.
-    pub const TRIMMABLE: Flags = Flags(1 << 12);
-    /// A switch has cut off its payload; of an ACK: the acknowledged packet had lost its payload.
-    pub const TRIMMED: Flags = Flags(1 << 13);
-    /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
-    pub const RETURNABLE: Flags = Flags(1 << 14);
-    /// Its sender has reduced its window (RFC 3168, section 6.1.2).
-    pub const CWR: Flags = Flags(1 << 15);
+        impl $set {
+            $($(#[doc = $doc])+ pub const $name: $set = $set(1 << $bit);)+
 
-    /// All of them.
-    pub const ALL: Flags = Flags(u16::MAX);
+            /// All of them.
+            pub const ALL: $set = $set(0 $(| 1 << $bit)+);
 
-    /// Are all bits of `other` set?
-    #[inline]
-    pub const fn has(self, other: Flags) -> bool {
-        self.0 & other.0 == other.0
-    }
-    /// Is any bit of `other` set?
-    #[inline]
-    pub const fn has_any(self, other: Flags) -> bool {
-        self.0 & other.0 != 0
-    }
-    /// With the bits of `other` set.
-    #[inline]
-    pub const fn with(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
-    /// With the bits of `other` cleared.
-    #[inline]
-    pub const fn without(self, other: Flags) -> Flags {
-        Flags(self.0 & !other.0)
-    }
-    /// With the bits of `other` set if `condition`.
-    #[inline]
-    pub const fn with_if(self, other: Flags, condition: bool) -> Flags {
-        Flags(self.0 | if condition { other.0 } else { 0 })
+            /// Are all bits of `other` set?
+            #[inline]
+            pub const fn has(self, other: $set) -> bool {
+                self.0 & other.0 == other.0
+            }
+            /// Is any bit of `other` set?
+            #[inline]
+            pub const fn has_any(self, other: $set) -> bool {
+                self.0 & other.0 != 0
+            }
+            /// With the bits of `other` set.
+            #[inline]
+            pub const fn with(self, other: $set) -> $set {
+                $set(self.0 | other.0)
+            }
+            /// With the bits of `other` cleared.
+            #[inline]
+            pub const fn without(self, other: $set) -> $set {
+                $set(self.0 & !other.0)
+            }
+            /// With the bits of `other` set if `condition`.
+            #[inline]
+            pub const fn with_if(self, other: $set, condition: bool) -> $set {
+                $set(self.0 | if condition { other.0 } else { 0 })
+            }
+        }
+
+        impl std::ops::BitOr for $set {
+            type Output = $set;
+            fn bitor(self, other: $set) -> $set {
+                self.with(other)
+            }
+        }
+
+        impl std::fmt::Debug for $set {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                const NAMES: &[(&str, $set)] = &[$((stringify!($name), $set::$name)),+];
+                let set: Vec<_> = NAMES.iter().filter(|(_, bit)| self.has(*bit)).map(|(name, _)| *name).collect();
+                write!(f, "{}", set.join("|"))
+            }
+        }
+    };
+}
+
+bits! {
+    /// What switches do with a packet, and have done to it.
+    Flags {
+        /// ECN-capable transport (RFC 3168, section 5).
+        ECT = 0;
+        /// Congestion experienced: a switch has marked it.
+        CE = 1;
+        /// The path is pinned: `entropy` holds its ports, not the hashed entropy (see
+        /// [`crate::source_route`]).
+        PINNED = 2;
+        /// It has a [`crate::Trailer`]; `seq` is its place.
+        TRAILER = 3;
+        /// Of high priority, where ports have two queues.
+        PRIORITY = 4;
+        /// Its receiver understands a header whose payload a switch has cut off.
+        TRIMMABLE = 5;
+        /// A switch has cut off its payload.
+        TRIMMED = 6;
+        /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
+        RETURNABLE = 7;
     }
 }
 
-impl std::ops::BitOr for Flags {
-    type Output = Flags;
-    fn bitor(self, other: Flags) -> Flags {
-        self.with(other)
-    }
-}
-
-impl std::fmt::Debug for Flags {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const NAMES: [&str; 15] = [
-            "SYN",
-            "ACK",
-            "FIN",
-            "DATA",
-            "ECT",
-            "CE",
-            "ECE",
-            "JOIN",
-            "PINNED",
-            "LAST",
-            "TRAILER",
-            "PRIORITY",
-            "TRIMMABLE",
-            "TRIMMED",
-            "RETURNABLE",
-        ];
-        let set: Vec<_> = NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1).map(|(_, n)| *n).collect();
-        write!(f, "{}", set.join("|"))
+bits! {
+    /// What a packet is to its transport. Hosts and queues know four bits: `SYN` without `ACK` may
+    /// open a connection, and queues may spare SYNs, FINs and packets that only acknowledge. The
+    /// meaning of the other four is that of the transport's family, which names its kinds of packets
+    /// beside its endpoints.
+    Kind {
+        /// Opens a connection or a subflow; with `ACK`: answers such a packet.
+        SYN = 0;
+        /// Acknowledges.
+        ACK = 1;
+        /// The sender is done.
+        FIN = 2;
+        /// Carries payload.
+        DATA = 3;
+        /// The first bit whose meaning is the family's.
+        OWN_0 = 4;
+        /// The second.
+        OWN_1 = 5;
+        /// The third.
+        OWN_2 = 6;
+        /// The fourth.
+        OWN_3 = 7;
     }
 }
 
@@ -202,7 +203,8 @@ impl std::fmt::Debug for Envelope {
 /// A packet: 32 bytes, passed by value.
 ///
 /// The meaning of `seq` and `ack` depends on the kind of packet; only the transport reads them. The
-/// network reads `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
+/// network reads `arrival`, `entropy`, `flags`, of the envelope all but the payload, and of the kind
+/// whether it carries data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// When the last bit reaches the other end of the link that it is on.
@@ -218,8 +220,10 @@ pub struct Packet {
     /// Destination, bytes on the wire, and bytes of payload that it carries; of a trimmed packet,
     /// that it carried.
     pub envelope: Envelope,
-    /// Kind, ECN bits, path mode.
+    /// ECN bits, path mode, priority, trimming.
     pub flags: Flags,
+    /// What it is to its transport.
+    pub kind: Kind,
 }
 
 const _: () = assert!(size_of::<Packet>() == 32);
@@ -246,7 +250,7 @@ impl Packet {
     /// Is it a header without payload: a control packet, or one that was trimmed?
     #[inline]
     pub fn is_control(&self) -> bool {
-        !self.flags.has(Flags::DATA) || self.flags.has(Flags::TRIMMED)
+        !self.kind.has(Kind::DATA) || self.flags.has(Flags::TRIMMED)
     }
 
     /// The packet without its payload; it still has the length.
@@ -268,7 +272,7 @@ impl Packet {
 
     /// Did a switch send it back to its sender?
     pub fn is_returned(&self) -> bool {
-        self.flags.has(Flags::DATA | Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
+        self.kind.has(Kind::DATA) && self.flags.has(Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
     }
 }
 
@@ -282,53 +286,39 @@ pub(crate) fn hash(salt: u32, packet: &Packet) -> u32 {
 mod tests {
     use super::*;
 
+    /// Each bit has a name of its own, and is written by it.
     #[test]
-    fn each_flag_is_a_bit() {
-        let flags = [
-            Flags::SYN,
-            Flags::ACK,
-            Flags::FIN,
-            Flags::DATA,
-            Flags::ECT,
-            Flags::CE,
-            Flags::ECE,
-            Flags::JOIN,
-            Flags::PINNED,
-            Flags::LAST,
-            Flags::TRAILER,
-            Flags::PRIORITY,
-            Flags::TRIMMABLE,
-            Flags::TRIMMED,
-            Flags::RETURNABLE,
-        ];
-        assert_eq!(flags.map(|flag| flag.0.trailing_zeros()), std::array::from_fn(|i| i as u32));
-        assert!(flags.iter().all(|flag| flag.0.is_power_of_two()));
+    fn each_bit_has_its_name() {
+        let name = |bit: u8| (format!("{:?}", Flags(1 << bit)), format!("{:?}", Kind(1 << bit)));
+        let (flags, kinds): (Vec<_>, Vec<_>) = (0..8).map(name).unzip();
+        let expected = ["ECT", "CE", "PINNED", "TRAILER", "PRIORITY", "TRIMMABLE", "TRIMMED", "RETURNABLE"];
+        assert_eq!(flags, expected);
+        assert_eq!(kinds, ["SYN", "ACK", "FIN", "DATA", "OWN_0", "OWN_1", "OWN_2", "OWN_3"]);
+        assert_eq!(format!("{:?} {:?}", Kind::SYN | Kind::ACK, Flags::default()), "SYN|ACK ");
+        assert_eq!((Flags::ALL.0, Kind::ALL.0), (u8::MAX, u8::MAX));
     }
 
     #[test]
     fn flags_are_sets() {
-        let (both, ack) = (Flags::SYN | Flags::ACK, Flags::ACK);
+        let (both, ce) = (Flags::ECT | Flags::CE, Flags::CE);
+        assert_eq!((both.has(ce), ce.has(both), ce.has_any(both), ce.has_any(Flags::ECT)), (true, false, true, false));
         assert_eq!(
-            (both.has(ack), ack.has(both), ack.has_any(both), ack.has_any(Flags::SYN)),
-            (true, false, true, false)
+            (ce.with(both), both.with(ce), both.without(ce), ce.without(Flags::ECT)),
+            (both, both, Flags::ECT, ce)
         );
-        assert_eq!(
-            (ack.with(both), both.with(ack), both.without(ack), ack.without(Flags::SYN)),
-            (both, both, Flags::SYN, ack)
-        );
-        assert_eq!((ack.with_if(both, true), both.with_if(ack, true), ack.with_if(both, false)), (both, both, ack));
+        assert_eq!((ce.with_if(both, true), both.with_if(ce, true), ce.with_if(both, false)), (both, both, ce));
     }
 
     #[test]
     fn a_trimmed_packet_that_can_be_trimmed_no_more_is_on_its_way_back() {
-        let trimmable = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
+        let trimmable = Flags::TRIMMABLE | Flags::RETURNABLE;
         let envelope = Envelope::new(HostId::new(8), 1500, 1400);
-        let packet = Packet { ack: 3, envelope, flags: trimmable, ..Packet::default() };
+        let packet = Packet { ack: 3, envelope, flags: trimmable, kind: Kind::DATA, ..Packet::default() };
         let trimmed = packet.trimmed();
         assert_eq!((packet.is_control(), trimmed.is_control(), trimmed.size()), (false, true, 100));
         let back = trimmed.returned();
-        assert_eq!((back.dst(), back.ack, back.flags), (HostId::new(3), 8, Flags::DATA | Flags::TRIMMED));
-        let plain = Packet { flags: Flags::DATA, ..packet };
+        assert_eq!((back.dst(), back.ack, back.flags), (HostId::new(3), 8, Flags::TRIMMED));
+        let plain = Packet { flags: Flags::default(), ..packet };
         assert_eq!([packet, trimmed, back, plain].map(|p| p.is_returned()), [false, false, true, false]);
     }
 
@@ -355,8 +345,9 @@ mod tests {
     #[test]
     fn a_packet_goes_back_to_a_host_of_a_large_number() {
         let [from, to] = [HostId::new(65_536 + 3), HostId::new(131_071)];
-        let flags = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
-        let packet = Packet { ack: from.into(), envelope: Envelope::new(to, 1500, 1436), flags, ..Packet::default() };
+        let (flags, kind) = (Flags::TRIMMABLE | Flags::RETURNABLE, Kind::DATA);
+        let envelope = Envelope::new(to, 1500, 1436);
+        let packet = Packet { ack: from.into(), envelope, flags, kind, ..Packet::default() };
         let back = packet.trimmed().returned();
         assert_eq!((back.dst(), HostId::from(back.ack)), (from, to));
         assert_eq!((back.size(), back.payload()), (64, 1436));

@@ -1,6 +1,6 @@
 //! The thresholds of a queue: when a packet that arrives is dropped, and when it is marked.
 
-use crate::packet::{Envelope, Flags};
+use crate::packet::{Envelope, Kind};
 use crate::queue_limit::QueueLimit;
 
 /// The fate of a packet that arrives at a queue.
@@ -123,20 +123,20 @@ impl Thresholds {
 
     /// The fate of a packet that finds the queue over the marking threshold, or full.
     #[inline]
-    pub(crate) fn admission(&self, over: bool, full: bool, markable: bool, flags: Flags) -> Admission {
+    pub(crate) fn admission(&self, over: bool, full: bool, markable: bool, kind: Kind) -> Admission {
         let marked = over && markable;
         let drop = full || over && !marked && self.drop_non_ect;
-        if drop && !self.exempts(flags) {
+        if drop && !self.exempts(kind) {
             return Admission::Drop;
         }
         if marked { Admission::Mark } else { Admission::Queue }
     }
 
     #[cold]
-    pub(crate) fn exempts(&self, flags: Flags) -> bool {
-        let syn = flags.has(Flags::SYN);
-        let fin = flags.has(Flags::FIN);
-        let pure_ack = !syn && !fin && !flags.has(Flags::DATA);
+    pub(crate) fn exempts(&self, kind: Kind) -> bool {
+        let syn = kind.has(Kind::SYN);
+        let fin = kind.has(Kind::FIN);
+        let pure_ack = !syn && !fin && !kind.has(Kind::DATA);
         self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
     }
 }

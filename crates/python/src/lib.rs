@@ -7,11 +7,13 @@ mod scenario;
 mod worker;
 
 use errors::{InternalError, ScenarioError, SimulationError};
+use linkpool_transport::Family;
 use linkpool_units::Time;
 use mimalloc::MiMalloc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Scenario};
+use std::collections::BTreeMap;
 use worker::Worker;
 
 /// The memory of large simulations is in huge pages where the system grants them
@@ -34,6 +36,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(families, module)?)?;
+    module.add_function(wrap_pyfunction!(packet_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
     module.add_function(wrap_pyfunction!(check_table, module)?)?;
     module.add_function(wrap_pyfunction!(convert, module)?)?;
@@ -45,6 +49,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn schema() -> String {
     linkpool_scenario::schema()
+}
+
+#[pyfunction]
+fn families() -> BTreeMap<&'static str, &'static str> {
+    Family::ALL.iter().map(|family| (family.name(), family.title())).collect()
+}
+
+#[pyfunction]
+fn packet_kinds() -> BTreeMap<&'static str, &'static str> {
+    linkpool_sim::packet_kinds().into_iter().map(|(name, role)| (name, role.name())).collect()
 }
 
 type TableInfo = (&'static str, &'static str, Option<&'static str>, Vec<[&'static str; 4]>);

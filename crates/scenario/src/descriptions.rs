@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use linkpool_settings::{Declared, Fallback, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written, Wrong};
+use linkpool_transport::Family;
 use serde::Serialize;
 
 use crate::model::{Control, Transport};
@@ -54,17 +55,19 @@ fn names(controls: impl IntoIterator<Item = Control>) -> String {
 
 impl Entry {
     fn controls(&self) -> Vec<Control> {
-        situation::controls(self.setting.scope).filter(|control| self.controls.contains(control)).collect()
+        situation::controls(&self.setting).filter(|control| self.controls.contains(control)).collect()
     }
 
     /// To which transports it applies.
     fn applies_to(&self) -> String {
+        let controls = self.controls();
+        let is_tcp = |control: &Control| control.family() == Family::Tcp;
         let to = match self.setting.scope {
             Scope::Multipath | Scope::Several => "several subflows".to_string(),
             Scope::Joins => "several subflows, not mmptcp".to_string(),
-            Scope::Any => "all".to_string(),
-            scope if scope == Scope::Tcp && self.controls().len() == Control::all().count() - 1 => "TCP".to_string(),
-            _ => names(self.controls()),
+            _ if controls.len() == Control::all().count() => "all".to_string(),
+            _ if controls.iter().copied().eq(Control::all().filter(is_tcp)) => Family::Tcp.title().to_string(),
+            _ => names(controls),
         };
         self.condition.map_or(to.clone(), |condition| format!("{to}, with {condition}"))
     }
@@ -102,7 +105,7 @@ impl Visit for Collector {
             self.entries.len() - 1
         });
         let entry = &mut self.entries[at];
-        // The defaults of NDP are its own, and are listed elsewhere.
+        // The defaults of other families are their own, and are listed elsewhere.
         if entry.defaults[self.preset].is_empty() {
             entry.defaults[self.preset] = written(&W::of(value));
         }
@@ -162,5 +165,25 @@ impl Visit for KeysOf {
 
     fn chosen<K: Kinds>(&mut self, _: &'static str, _: &mut K) {
         self.0.extend(K::NAMES.iter().filter(|name| K::has_settings(name)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_transport::Keys;
+
+    /// The common settings that families name are settings, and not those of one family alone.
+    #[test]
+    fn families_name_settings_that_there_are() {
+        let all = transport();
+        for family in Family::ALL {
+            let Keys::Only(keys) = family.keys() else { continue };
+            for key in keys {
+                let entry = all.iter().find(|entry| entry.setting.key == *key);
+                let scope = entry.map(|entry| entry.setting.scope);
+                assert!(scope.is_some_and(|scope| !matches!(scope, Scope::Own(_))), "{family:?}: {key}");
+            }
+        }
     }
 }

@@ -33,9 +33,8 @@ pub use linkpool_workload::WorkloadKind;
 pub use load::{load, load_with};
 pub use model::{
     BurstLoss, Capture, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight,
-    Measure, NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role,
-    Routing, RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, WireConfig,
-    Workload,
+    Measure, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role, Routing,
+    RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, Workload,
 };
 pub use reference::reference;
 pub use schema::schema;

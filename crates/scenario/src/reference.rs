@@ -5,7 +5,7 @@ use linkpool_settings::{Declared, EachKind, Fallback, Kinds, Preset, Setting, St
 use linkpool_workload::WorkloadKind;
 
 use crate::descriptions::{Entry, KeysOf, default_of, transport};
-use crate::file::{CONTROL, DESCRIBED, LAYER, PRESET, topologies};
+use crate::file::{DESCRIBED, LAYER, PRESET, control_text, topologies};
 use crate::model::{Change, Control, Measure, Record, Routing, Scenario, Workload};
 
 /// The rows of a page about a table: key, default, meaning; and the rows of the tables in it.
@@ -109,8 +109,9 @@ pub fn reference(name: &str) -> Option<String> {
         "transport settings" => {
             let head = "| key | `linux` | `paper-2013` | applies to | meaning |\n|---|---|---|---|---|\n\
                         | `control` | required | required | all |";
+            let control = control_text();
             let rows = transport().iter().map(Entry::row).collect::<Vec<_>>().join("\n");
-            Some(format!("{head} {CONTROL} |\n| `preset` | | | all | {PRESET} |\n{rows}"))
+            Some(format!("{head} {control} |\n| `preset` | | | all | {PRESET} |\n{rows}"))
         }
         "queue settings" => {
             let rows = Rows::of::<Queue>("").rows.join("\n");

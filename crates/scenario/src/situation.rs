@@ -1,6 +1,7 @@
-//! Which settings a transport's algorithm and its number of subflows leave something to say.
+//! Which settings a transport's control and its number of subflows leave something to say.
 
-use linkpool_settings::Scope;
+use linkpool_settings::{Scope, Setting};
+use linkpool_transport::Family;
 use linkpool_transport::control::Algorithm;
 
 use crate::model::{Control, Transport};
@@ -8,11 +9,11 @@ use crate::model::{Control, Transport};
 /// The facts on which scopes depend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
+    family: Family,
     marks: bool,
     multipath: bool,
     several: bool,
     mmptcp: bool,
-    ndp: bool,
 }
 
 /// Why a setting does not apply.
@@ -27,25 +28,25 @@ pub(crate) enum Unmet {
 impl Situation {
     pub(crate) fn of(t: &Transport) -> Situation {
         Situation {
-            marks: t.config.control.heeds_marks(),
+            family: t.control.family(),
+            marks: t.heeds_marks(),
             multipath: t.config.control.algorithm().is_multipath(),
             several: t.is_several(),
             mmptcp: t.is_mmptcp(),
-            ndp: t.control == Control::Ndp,
         }
     }
 
-    /// The reason why a setting of this scope does not apply.
-    pub(crate) fn unmet(&self, scope: Scope) -> Option<Unmet> {
-        let of_algorithm = match scope {
-            Scope::Any => true,
-            Scope::Tcp => !self.ndp,
-            Scope::Ndp => self.ndp,
+    /// The reason why `setting` does not apply.
+    pub(crate) fn unmet(&self, setting: &Setting) -> Option<Unmet> {
+        let of_control = match setting.scope {
+            Scope::Own(family) => self.family.name() == family,
+            _ if self.family != Family::Tcp => self.family.has(setting.key),
+            Scope::Tcp => true,
             Scope::Marks => self.marks,
             Scope::Multipath | Scope::Several | Scope::Joins => self.multipath,
         };
-        match scope {
-            _ if !of_algorithm => Some(Unmet::Algorithm),
+        match setting.scope {
+            _ if !of_control => Some(Unmet::Algorithm),
             Scope::Several | Scope::Joins if !self.several => {
                 Some(Unmet::Only("several subflows, and this transport has `subflows = 1`"))
             }
@@ -57,16 +58,14 @@ impl Situation {
     }
 }
 
-/// The transports to which settings of this scope apply.
-pub(crate) fn controls(scope: Scope) -> impl Iterator<Item = Control> {
-    Control::all().filter(move |control| match scope {
-        Scope::Any => true,
-        Scope::Tcp => *control != Control::Ndp,
-        Scope::Ndp => *control == Control::Ndp,
-        Scope::Marks => control.heeds_marks(),
-        Scope::Multipath | Scope::Several => control.algorithm().is_some_and(Algorithm::is_multipath),
-        Scope::Joins => {
-            control.algorithm().is_some_and(|algorithm| algorithm.is_multipath() && algorithm != Algorithm::Mmptcp)
-        }
+/// The transports to which `setting` applies.
+pub(crate) fn controls(setting: &Setting) -> impl Iterator<Item = Control> {
+    Control::all().filter(move |control| match (setting.scope, control) {
+        (Scope::Own(family), control) => control.family().name() == family,
+        (_, Control::Of(family, _)) => family.has(setting.key),
+        (Scope::Tcp, Control::Tcp(_)) => true,
+        (Scope::Marks, Control::Tcp(algorithm)) => algorithm.heeds_marks(),
+        (Scope::Multipath | Scope::Several, Control::Tcp(algorithm)) => algorithm.is_multipath(),
+        (Scope::Joins, Control::Tcp(algorithm)) => algorithm.is_multipath() && *algorithm != Algorithm::Mmptcp,
     })
 }

@@ -24,19 +24,17 @@ pub enum Preset {
 /// The transports that have a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Transports of all families.
-    Any,
-    /// TCP and MPTCP; the default.
+    /// TCP and MPTCP, and families that name its key among theirs; the default.
     Tcp,
-    /// NDP.
-    Ndp,
-    /// Transports with an algorithm that heeds marks.
+    /// The family of this name alone.
+    Own(&'static str),
+    /// The same with an algorithm that heeds marks.
     Marks,
-    /// Transports with an algorithm for several subflows.
+    /// With an algorithm for several subflows.
     Multipath,
-    /// Transports with several subflows.
+    /// With several subflows.
     Several,
-    /// Transports with several subflows except MMPTCP, whose switch opens the subflows.
+    /// With several subflows except MMPTCP, whose switch opens the subflows.
     Joins,
 }
 
@@ -222,6 +220,44 @@ pub trait EachKind {
 /// Documentation in one line.
 pub fn one_line(doc: &[&str]) -> String {
     doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// A visitor of the settings that one family of transports alone has.
+#[derive(Debug)]
+pub struct OfFamily<'v, V> {
+    /// The visitor of these settings.
+    pub visit: &'v mut V,
+    /// The name of the family.
+    pub family: &'static str,
+}
+
+impl<V: Visit> Visit for OfFamily<'_, V> {
+    fn derives(&self, key: &str) -> bool {
+        self.visit.derives(key)
+    }
+
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
+        let own = Setting { scope: Scope::Own(self.family), ..*setting };
+        self.visit.setting::<T, W>(&own, value, state);
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        doc: &'static [&'static str],
+        value: &mut Option<S>,
+        wrong: Option<Wrong>,
+    ) {
+        self.visit.table(key, doc, value, wrong);
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K) {
+        self.visit.chosen(key, value);
+    }
+
+    fn preset(&self) -> Preset {
+        self.visit.preset()
+    }
 }
 
 /// A visitor of a struct of settings that applies only under a condition.

@@ -3,7 +3,6 @@
 
 use crate::effort::{expected_segments, setting};
 use crate::plan::CapturePlan;
-use crate::plan::family::Family;
 use linkpool_network::{Fabric, LinkId, NodeId};
 use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
@@ -112,7 +111,7 @@ impl Traffic {
             all.listed += if listed { flows } else { 0.0 };
             all.flows += flows;
             all.subflows += subflows * flows;
-            all.metrics += Family::of(transport).facts().metrics as f64 * flows;
+            all.metrics += transport.control.family().metrics(&transport.config) as f64 * flows;
             all.at_once += at_once;
             all.subflows_at_once += subflows * at_once;
             let (nodes, edges) = workload.kind.settings().nodes();

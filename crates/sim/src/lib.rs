@@ -19,14 +19,16 @@ mod trace;
 pub use divided::{Divided, Division, divided};
 pub use effort::expected_hops;
 pub use estimate::Estimate;
+pub use host::family::packet_kinds;
+pub use host::kinds::Role;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
 pub use offered::{OfferedLoad, offered_loads};
 pub use perfetto::{Lifetime, PerfettoError, perfetto};
 pub use plan::{
-    CapturePlan, Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes,
-    PathError, PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, View,
-    Waits, worthwhile_threads,
+    CapturePlan, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes, PathError,
+    PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, View, Waits,
+    worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};

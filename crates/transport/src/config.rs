@@ -36,9 +36,9 @@ settings! {
     /// The settings of a transport, for both ends of its connections.
     pub struct Config {
         /// Payload of a full segment.
-        mss: u16 as Bytes = 1_448, paper_2013 = 1_400, of Any;
+        mss: u16 as Bytes = 1_448, paper_2013 = 1_400;
         /// Initial window of every subflow, packets.
-        initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE, of Any;
+        initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE;
         /// Initial slow-start threshold.
         initial_ssthresh: u64 as Size = u64::MAX, paper_2013 = 65_535, within Bounds::POSITIVE_OR_UNLIMITED;
         /// true: an ACK grows the window by the number of packets that it is the first to report

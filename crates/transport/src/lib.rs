@@ -1,5 +1,5 @@
-//! TCP, MPTCP and NDP without I/O: segments and timer expiries go in, segments and timer requests
-//! come out.
+//! Transports without I/O: packets and timer expiries go in, packets and timer requests come out.
+//! They are of families ([`Family`]): TCP with MPTCP, and others, each in a folder of its own.
 //!
 //! This crate does not know links, hosts or a simulator. A connection carries data in one
 //! direction, from a [`Sender`] to a [`Receiver`]. A congestion control algorithm implements
@@ -12,6 +12,8 @@ extern crate self as linkpool_transport;
 mod config;
 mod congestion;
 pub mod control;
+mod declaration;
+mod family;
 mod flow_control;
 mod id;
 mod loss;
@@ -32,12 +34,28 @@ mod send_buffer;
 mod sender;
 mod seq;
 mod subflow;
+pub mod tcp;
 mod threshold;
 mod timer;
 mod turns;
+mod wire;
+
+/// Gives the list of families to the macro `$then`. A line has the name of the type that declares the
+/// family ([`Declare`]), and its module, which is the name of its module in `crates/sim/src/host`, too.
+#[macro_export]
+macro_rules! families {
+    ($then:ident) => {
+        $then! {
+            Tcp: tcp,
+            Ndp: ndp,
+        }
+    };
+}
 
 pub use config::{Config, LossRecovery};
 pub use congestion::CongestionState;
+pub use declaration::{Declaration, Declare, Facts, Keys, Law};
+pub use family::{Family, FamilyConfig, OwnSettings};
 pub use flow_control::Buffers;
 pub use id::SubflowId;
 pub use metric::Metric;
@@ -54,6 +72,7 @@ pub use seq::Seq;
 pub use subflow::{OutstandingSegments, SubflowStats};
 pub use threshold::DupackThreshold;
 pub use turns::TurnQueue;
+pub use wire::WireConfig;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/new-algorithm.md")]

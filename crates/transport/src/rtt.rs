@@ -7,7 +7,7 @@ settings! {
     /// The constants of the retransmission timer.
     pub struct RttConfig {
         /// Least retransmission timeout.
-        min_rto: Time = Time::from_ms(200), within Bounds::POSITIVE, of Any;
+        min_rto: Time = Time::from_ms(200), within Bounds::POSITIVE;
         /// Is a retransmission timeout at least the smoothed RTT plus `min_rto`, as in Linux? If
         /// not, it is at least `min_rto` (RFC 6298).
         rto_above_srtt: bool = true, paper_2013 = false;
@@ -16,7 +16,7 @@ settings! {
         /// Greatest retransmission timeout, back-off included.
         max_rto: Time = Time::from_secs(120), paper_2013 = Time::from_secs(60), within Bounds::POSITIVE_SPAN;
         /// Largest multiple of the retransmission timeout.
-        max_backoff: u32 = 64, within Bounds::POSITIVE, of Any;
+        max_backoff: u32 = 64, within Bounds::POSITIVE;
         /// Gain of the smoothed RTT (alpha of RFC 6298: 1/8).
         srtt_gain: f64 = 0.125, paper_2013 = 0.1, within Bounds::GAIN;
         /// Gain of the RTT's variation (beta of RFC 6298: 1/4).

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 /// A queue of endpoints that each wait to send one packet, one queue for all endpoints of a host.
 ///
 /// Each packet takes time, and the next packet waits until that time has passed. Endpoints take
-/// turns, and endpoints with priority go first. It is the pull queue of NDP (Handley et al.,
-/// SIGCOMM 2017, section 3.2): there a turn is a PULL, and its time is that of the requested packet
+/// turns, and endpoints with priority go first. It is the pull queue of Handley et al.,
+/// SIGCOMM 2017, section 3.2: there a turn is a PULL, and its time is that of the requested packet
 /// on the host's link, so that data arrives at line rate.
 #[derive(Debug, Default)]
 pub struct TurnQueue {

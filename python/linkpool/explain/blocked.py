@@ -7,6 +7,7 @@ what it has not sent is held back by a window, or all is sent.
 from collections import defaultdict
 from enum import Enum
 
+from linkpool.explain.packets import ROLES
 from linkpool.explain.replay import Event, Life
 
 
@@ -70,7 +71,7 @@ def blocked(life: Life) -> dict[Held, int]:
 
 
 class _Trimmed:
-    """The packets of NDP that the sender knows to be trimmed, and has not sent again."""
+    """The packets that the sender knows to be trimmed, and has not sent again."""
 
     def __init__(self) -> None:
         self.known: set[int] = set()
@@ -82,10 +83,11 @@ class _Trimmed:
             self._flying.add(e["seq"])
             self.known.discard(e["seq"])
         elif e.what == "arrived" and e["at_end"] == "sender":
-            if e["kind"] in ("NACK", "returned") and e["seq"] in self._flying:
+            kind = ROLES.get(e["kind"], e["kind"])
+            if kind in ("nack", "returned") and e["seq"] in self._flying:
                 self._flying.remove(e["seq"])
                 self.known.add(e["seq"])
-            elif e["kind"] == "ACK":
+            elif kind == "ack":
                 self._flying.discard(e["seq"])
                 self.known.discard(e["seq"])
 

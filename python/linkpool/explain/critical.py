@@ -5,9 +5,10 @@ segment arrived, or a timer passed; the segment had been sent as an earlier ACK 
 passed; and so on to the first SYN. Each link of the chain is a span of time with one cause, and the
 spans adjoin: they add up to the completion time, to the picosecond.
 
-Of NDP, a packet had been sent as a PULL arrived; the PULL had been sent as the receiver's turn came
-among those of its host; the receiver had taken its place in that queue as another packet, or the
-header of one that was trimmed, arrived; and so on to the first window.
+Where the receiver asks for each packet, a packet had been sent as a PULL arrived; the PULL had been
+sent as the receiver's turn came among those of its host; the receiver had taken its place in that
+queue as another packet, or the header of one that was trimmed, arrived; and so on to the first
+window.
 
 The chain of a message on a connection that stays open may lead to before the message was given to
 the connection, by packets of earlier messages. It is cut off there.
@@ -17,7 +18,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from linkpool.explain.packets import GOES_ON, key_of, other_end
+from linkpool.explain.packets import GOES_ON, ROLES, key_of, other_end
 from linkpool.explain.replay import Event, ExplainError, Life, is_end
 from linkpool.explain.wires import Wires
 
@@ -165,7 +166,7 @@ class Chain:
         return before
 
     def _timed_out(self, at: int, found: list[Span]) -> int:
-        """Go from a timeout of NDP to what made the sender send that packet for the last time.
+        """Go from the timeout of a packet that was asked for to what made the sender send it last.
 
         If it was new, all that were sent had been trimmed, and nothing of the receiver was heard.
         """
@@ -290,7 +291,7 @@ class Chain:
             least = total
         in_host = min(max(in_host, 0), total - least)
         in_switches = total - least - in_host
-        causes = CAUSES.get(arrived["kind"], CAUSES["SYN"])
+        causes = CAUSES.get(ROLES.get(arrived["kind"], arrived["kind"]), CAUSES["handshake"])
         at = arrived.at
         for length, cause in zip((least, in_switches, in_host), reversed(causes), strict=True):
             found.append(Span(at - length, at, cause, subflow))
@@ -308,12 +309,12 @@ def breakdown(spans: list[Span]) -> dict[Cause, int]:
 CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
     "data": (Cause.HOST_QUEUE, Cause.QUEUE, Cause.DATA),
     "header": (Cause.HOST_QUEUE, Cause.HEADER_QUEUE, Cause.HEADER),
-    "ACK": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
-    "NACK": (Cause.NACK, Cause.NACK, Cause.NACK),
-    "PULL": (Cause.PULL_QUEUE, Cause.PULL_QUEUE, Cause.PULL),
-    "SYN": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),
+    "ack": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
+    "nack": (Cause.NACK, Cause.NACK, Cause.NACK),
+    "grant": (Cause.PULL_QUEUE, Cause.PULL_QUEUE, Cause.PULL),
+    "handshake": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),
 }
-"""By what arrived: in the queue of its own host, in other queues, on the way."""
+"""By what arrived, or its role: in the queue of its own host, in other queues, on the way."""
 
 
 def _acts(e: Event, end: str) -> bool:

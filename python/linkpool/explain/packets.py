@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from linkpool import _core
+
 GOES_ON = ("trimmed", "returned")
 """Losses of the payload only: the header arrives, at the receiver or back at the sender."""
+
+ROLES = _core.packet_kinds()
+"""What each kind of packet without data is for, by its name in the trace."""
 
 
 def key_of(packet: Mapping[str, Any], to: str) -> tuple[object, ...]:

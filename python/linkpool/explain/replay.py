@@ -97,7 +97,7 @@ class Life:
 
     @property
     def is_pulled(self) -> bool:
-        """Whether its receiver asks for each packet after the first window (NDP)."""
+        """Whether its receiver asks for each packet after the first window."""
         return bool(self.opens["pulled"])
 
     @property

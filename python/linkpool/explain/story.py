@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, Span, breakdown
 from linkpool.explain.moments import LONG, TOLD_LOSSES, Moment, moments
+from linkpool.explain.packets import ROLES
 from linkpool.explain.replay import Life, is_end
 from linkpool.explain.wires import Wires
 from linkpool.units import PS, show_bytes, show_number, show_seconds
@@ -181,9 +182,9 @@ def _chronicle(story: Story) -> str:
 
 
 def _first_window(life: Life) -> str:
-    """Tell what an NDP sender does without being asked, and what it was asked for."""
+    """Tell what a sender does without being asked, and what it was asked for by PULLs."""
     sent = Counter(e.at for e in life.events if e.what == "sent" and e["kind"] == "data")
-    pulls = sum(e.what == "arrived" and e["kind"] == "PULL" for e in life.events)
+    pulls = sum(e.what == "arrived" and ROLES.get(e["kind"]) == "grant" for e in life.events)
     return (
         f"the first window, {_count(sent[life.start], 'packet')}, is sent without being asked for; "
         f"later {_count(pulls, 'PULL')} came, and {_count(sent.total(), 'packet')} left in all"

@@ -28,9 +28,9 @@ def remarks(runs: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
         runs: the name of each run's arm, and the run's `COUNTS`.
 
     >>> of_one = {"flows": 406, "unfinished": 132, "segments": 900, "retransmits": 460}
-    >>> for line in remarks([("ndp", of_one)]): print(line)
-    not finished when the run ended: ndp 132 of 406 flows (32.5%)
-    more than half of all data segments were sent again: ndp 51.1%
+    >>> for line in remarks([("spray", of_one)]): print(line)
+    not finished when the run ended: spray 132 of 406 flows (32.5%)
+    more than half of all data segments were sent again: spray 51.1%
 
     """
     arms: dict[str, list[Mapping[str, int]]] = {}

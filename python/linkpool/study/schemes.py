@@ -2,7 +2,12 @@
 
 from typing import NamedTuple
 
+from linkpool import _core
+
+FAMILIES = _core.families()
+
 NAMES = {
+    **FAMILIES,
     "dctcp": "DCTCP",
     "dcm": "DCM",
     "xmp": "XMP",
@@ -39,7 +44,6 @@ NAMES = {
     "xmp-4": "XMP-4",
     "olia": "OLIA",
     "balia": "BALIA",
-    "ndp": "NDP",
     "amp-beta": "AMP, β by rate",
     "delay-tight": "AMP, delay target of 10 packets",
     "delay-loose": "AMP, delay target of 20 packets",
@@ -72,6 +76,7 @@ class Look(NamedTuple):
 
 
 LOOKS = {
+    **dict.fromkeys(FAMILIES, Look("#0072b2", "o")),
     "dctcp": Look("#7f7f7f", "s"),
     "dcm": Look("#e69f00", "^", "-."),
     "xmp": Look("#0072b2", "o", "--"),
@@ -104,7 +109,6 @@ LOOKS = {
     "xmp-4": Look("#56b4e9", "p", "--"),
     "olia": Look("#009e73", "D"),
     "balia": Look("#cc79a7", "P", "--"),
-    "ndp": Look("#0072b2", "o"),
     "amp-beta": Look("#8fd6c0", "v", ":", "///"),
     "delay-tight": Look("#0072b2", "o"),
     "delay-loose": Look("#56b4e9", "p", "--"),

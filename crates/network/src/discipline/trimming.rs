@@ -1,7 +1,7 @@
 //! Trimming: a data packet that finds no room loses its payload, not its header.
 //!
 //! Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
-//! performance" (NDP), SIGCOMM 2017, section 3.1.
+//! performance", SIGCOMM 2017, section 3.1.
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
 use crate::link::RareEvents;
@@ -17,7 +17,7 @@ use rand::Rng;
 pub(super) const DEFAULT_LIMIT: QueueLimit = QueueLimit::Packets(8);
 
 settings! {
-    /// The settings of a port that trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit`
+    /// The settings of a port that trims (Handley et al., SIGCOMM 2017, section 3.1). `limit`
     /// is the limit of the data queue.
     #[derive(Copy)]
     pub struct Trimming {
@@ -162,6 +162,7 @@ mod tests {
     use super::*;
     use crate::link::LinkKind;
     use crate::packet::Envelope;
+    use crate::packet::Kind;
     use linkpool_engine::stream;
     use linkpool_units::{HostId, Rate};
     use proptest::prelude::*;
@@ -199,12 +200,19 @@ mod tests {
     }
 
     fn data(seq: u32) -> Packet {
-        let flags = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
-        Packet { seq, ack: 3, envelope: Envelope::new(HostId::new(7), 1500, 1500 - HEADER), flags, ..Packet::default() }
+        let flags = Flags::TRIMMABLE | Flags::RETURNABLE;
+        Packet {
+            seq,
+            ack: 3,
+            envelope: Envelope::new(HostId::new(7), 1500, 1500 - HEADER),
+            flags,
+            kind: Kind::DATA,
+            ..Packet::default()
+        }
     }
 
     fn control(seq: u32) -> Packet {
-        Packet { seq, envelope: Envelope::default().with_size(HEADER), flags: Flags::ACK, ..Packet::default() }
+        Packet { seq, envelope: Envelope::default().with_size(HEADER), kind: Kind::ACK, ..Packet::default() }
     }
 
     fn paper(trim_arriving: f64) -> Trimming {
@@ -222,7 +230,7 @@ mod tests {
         assert_eq!((port.queue.longest(&port.kind.thresholds), port.events.trims), (2, 2));
         let header = port.dequeue().unwrap();
         assert_eq!((header.seq, header.size(), header.payload()), (3, 64, 1436));
-        assert!(header.flags.has(Flags::TRIMMED | Flags::DATA));
+        assert!(header.flags.has(Flags::TRIMMED) && header.kind.has(Kind::DATA));
         assert_eq!(port.drain(), [-4, 1, 2]);
     }
 
@@ -273,9 +281,9 @@ mod tests {
         // want them back are dropped.
         assert!(matches!(port.enqueue(back), Verdict::Dropped(_)));
         assert!(matches!(port.enqueue(control(4)), Verdict::Dropped(_)));
-        let unwanted = Packet { flags: Flags::DATA | Flags::TRIMMABLE, ..data(5) };
+        let unwanted = Packet { flags: Flags::TRIMMABLE, ..data(5) };
         assert!(matches!(port.enqueue(unwanted), Verdict::Dropped(p) if p.flags.has(Flags::TRIMMED)));
-        let untrimmable = Packet { flags: Flags::DATA, ..data(6) };
+        let untrimmable = Packet { flags: Flags::default(), ..data(6) };
         assert!(matches!(port.enqueue(untrimmable), Verdict::Dropped(p) if !p.flags.has(Flags::TRIMMED)));
         port.queue.trimming.return_to_sender = false;
         assert!(matches!(port.enqueue(data(7)), Verdict::Dropped(_)));
@@ -316,7 +324,7 @@ mod tests {
             for (seq, step) in (0..).zip(&steps) {
                 let packet = match *step {
                     Step::Data { size, trimmable, returnable } => {
-                        let flags = Flags::DATA.with_if(Flags::TRIMMABLE, trimmable).with_if(Flags::RETURNABLE, returnable);
+                        let flags = Flags::default().with_if(Flags::TRIMMABLE, trimmable).with_if(Flags::RETURNABLE, returnable);
                         Packet { envelope: Envelope::new(HostId::new(7), size, size - HEADER), flags, ..data(seq) }
                     }
                     Step::Control => control(seq),

@@ -136,7 +136,7 @@ impl Waiting {
         events: &mut RareEvents,
     ) -> Verdict {
         let full = !self.has_room(packet.size(), arrival);
-        match arrival.kind.thresholds.admission(over, full, markable, packet.flags) {
+        match arrival.kind.thresholds.admission(over, full, markable, packet.kind) {
             Admission::Drop => return Verdict::Dropped(packet),
             Admission::Mark => mark(&mut packet, events),
             Admission::Queue => {}

@@ -267,7 +267,7 @@ impl Link {
         let (over, full) =
             (thresholds.is_over(queued, bytes), thresholds.is_full(queued, bytes + packet.size() as u64));
         let markable = packet.flags.has(Flags::ECT);
-        (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
+        (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.kind))
     }
 
     /// One packet more will join the queue. If the ring is full, all packets in it are still queued.
@@ -334,13 +334,19 @@ mod tests {
     use super::*;
     use crate::on_the_way::Incoming;
     use crate::packet::Envelope;
+    use crate::packet::Kind;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use linkpool_units::Rate;
     use std::collections::VecDeque;
 
     fn packet(size: u16) -> Packet {
-        Packet { envelope: Envelope::default().with_size(size), flags: Flags::DATA | Flags::ECT, ..Packet::default() }
+        Packet {
+            envelope: Envelope::default().with_size(size),
+            flags: Flags::ECT,
+            kind: Kind::DATA,
+            ..Packet::default()
+        }
     }
 
     /// A link with its counters, and the packets that it has accepted and nobody has taken.
@@ -447,7 +453,7 @@ mod tests {
     fn packets_without_ect_are_dropped_queued_or_exempt() {
         let k = QueueLimit::Packets(1);
         let base = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(k, false);
-        let ack = Packet { flags: Flags::ACK, ..packet(42) };
+        let ack = Packet { flags: Flags::default(), kind: Kind::ACK, ..packet(42) };
         for (policy, carried) in [
             (base, 4),
             (base.dropping_non_ect(true), 2),

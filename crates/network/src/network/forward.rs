@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::fabric::LinkId;
     use crate::on_the_way::Incoming;
-    use crate::packet::{Envelope, Flags};
+    use crate::packet::{Envelope, Flags, Kind};
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::Routes;
@@ -209,7 +209,8 @@ mod tests {
             arrival: Time::from_ns(number as u64 * 37 % 900),
             entropy: number % 3,
             envelope: Envelope::new(HostId::new(dst), 1500, 1438),
-            flags: Flags::DATA | Flags::ECT,
+            flags: Flags::ECT,
+            kind: Kind::DATA,
             ..Packet::default()
         };
         Incoming { packet, node: NodeId::new(node), link: LinkId::new(number as usize) }

@@ -5,7 +5,7 @@ use super::handler::Handler;
 use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
-use crate::packet::Flags;
+use crate::packet::Kind;
 use crate::partition::Partitions;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
@@ -63,7 +63,7 @@ pub struct Network {
     /// By link, while switches run: the number of the latest packet that takes it in this window.
     pub(super) latest_on: Box<[u32]>,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
-    pub(super) taps: Option<Box<[Flags]>>,
+    pub(super) taps: Option<Box<[Kind]>>,
     /// Do queues take so much memory that their places are prefetched?
     pub(super) queues_are_far: bool,
     /// The window in which that is asked next.

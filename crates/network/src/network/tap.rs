@@ -4,15 +4,15 @@ use super::handler::Handler;
 use super::run::Network;
 use crate::fabric::LinkId;
 use crate::on_the_way::Incoming;
-use crate::packet::Flags;
+use crate::packet::Kind;
 
 impl Network {
-    /// Shows the handler, from now on, the packets with any of `flags` that come through `link`
+    /// Shows the handler, from now on, the packets with any bit of `kinds` that come through `link`
     /// ([`Handler::on_passing`]). Taps on one link add up.
-    pub fn tap(&mut self, link: LinkId, flags: Flags) {
+    pub fn tap(&mut self, link: LinkId, kinds: Kind) {
         let links = self.egress.links.len();
-        let taps = self.taps.get_or_insert_with(|| vec![Flags::default(); links].into());
-        taps[link.index()] = taps[link.index()] | flags;
+        let taps = self.taps.get_or_insert_with(|| vec![Kind::default(); links].into());
+        taps[link.index()] = taps[link.index()] | kinds;
     }
 
     /// Shows the packets that arrive in this window, those of a link in order. They are all on their links already, since a
@@ -21,7 +21,7 @@ impl Network {
     pub(super) fn show_passing<H: Handler>(&self, handler: &mut H) {
         let Some(taps) = &self.taps else { return };
         for arrivals in [&self.to_hosts, &self.to_switches] {
-            let is_shown = |i: &&Incoming| i.packet.flags.has_any(taps[i.link.index()]);
+            let is_shown = |i: &&Incoming| i.packet.kind.has_any(taps[i.link.index()]);
             let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {

@@ -3,7 +3,7 @@
 use crate::common::traffic::{Scene, Send};
 use crate::common::{Rules, host};
 use linkpool_network::topology::{self, Generator};
-use linkpool_network::{Envelope, Flags, Packet, QueueLimit};
+use linkpool_network::{Envelope, Kind, Packet, QueueLimit};
 use linkpool_units::{Rate, Time};
 
 /// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by
@@ -12,7 +12,7 @@ use linkpool_units::{Rate, Time};
 fn a_packet_is_off_by_two_picoseconds_at_most() {
     for rate in [Rate(3_000_000_000), Rate(7_777_777), Rate(300_000_000_000), Rate(40_000_000_001)] {
         let delay = Time::from_us(1);
-        let packet = Packet { envelope: Envelope::new(host(1), 1462, 1400), flags: Flags::DATA, ..Packet::default() };
+        let packet = Packet { envelope: Envelope::new(host(1), 1462, 1400), kind: Kind::DATA, ..Packet::default() };
         let send = |seq| Send { at: Time::ZERO, from: host(0), packet: Packet { seq, ..packet } };
         let sends = (0..1000).map(send).collect();
         let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };

@@ -4,7 +4,7 @@ use crate::common::topologies::pods_and_racks;
 use crate::common::traffic::{ANSWER, Course, Heard, Results, Scene, Send, Terms, Told, scenes, tapped};
 use crate::common::{Rules, cases, fabrics, hashed, host, reference};
 use linkpool_network::topology::fat_tree;
-use linkpool_network::{Ended, Envelope, Fabric, Flags, LinkId, NodeId, Packet, Partitions, partition};
+use linkpool_network::{Ended, Envelope, Fabric, Kind, LinkId, NodeId, Packet, Partitions, partition};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -85,7 +85,7 @@ proptest! {
         tap in any::<prop::sample::Index>(),
     ) {
         let links = scene.fabric.links().len();
-        let tapped = Scene { taps: vec![(LinkId::new(tap.index(links)), Flags::ALL)], ..scene.clone() };
+        let tapped = Scene { taps: vec![(LinkId::new(tap.index(links)), Kind::ALL)], ..scene.clone() };
         let every = 1;
         for (scene, terms) in [
             (&scene, Terms { goal, every, ..Terms::default() }),
@@ -155,7 +155,7 @@ proptest! {
 fn tree(sends: &[(u64, u16)]) -> Scene {
     let fabric: Fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
     let send = |(seq, (ns, size)): (u32, &(u64, u16))| {
-        let packet = Packet { envelope: Envelope::new(host(15), *size, 0), flags: Flags::DATA, ..hashed(host(15), 7) };
+        let packet = Packet { envelope: Envelope::new(host(15), *size, 0), kind: Kind::DATA, ..hashed(host(15), 7) };
         Send { at: Time::from_ns(*ns), from: host(0), packet: Packet { seq, endpoint: 0, ..packet } }
     };
     let sends = (0..).zip(sends).map(send).collect();

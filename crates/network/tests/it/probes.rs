@@ -4,7 +4,7 @@
 use crate::common::host;
 use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Egress, Envelope, Flags, Handler, LinkChange, LinkId, LinkStats, Network, NodeId, Order, Packet, QueueLimit,
+    Egress, Envelope, Flags, Handler, Kind, LinkChange, LinkId, LinkStats, Network, NodeId, Order, Packet, QueueLimit,
     QueuePolicy, Routes, Timetable, Trimming, run_partitions,
 };
 use linkpool_units::{Rate, Time};
@@ -54,7 +54,8 @@ impl Handler for Probe {
 fn packet(size: u16, flags: Flags) -> Act {
     Act::Send(Packet {
         envelope: Envelope::new(host(1), size, size - 64),
-        flags: Flags::DATA | flags,
+        flags,
+        kind: Kind::DATA,
         ..Packet::default()
     })
 }

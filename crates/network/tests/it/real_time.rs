@@ -2,8 +2,8 @@
 
 use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Egress, Envelope, Fabric, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, QueueLimit, QueuePolicy, Routes,
-    run_partitions, topology,
+    Egress, Envelope, Fabric, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, QueueLimit, QueuePolicy,
+    Routes, run_partitions, topology,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn network(fabric: &Fabric) -> Network {
 
 fn packet(number: u32, dst: usize, size: u16) -> Packet {
     let envelope = Envelope::new(HostId::new(dst), size, size);
-    Packet { envelope, endpoint: number, entropy: number % 5, flags: Flags::DATA | Flags::ECT, ..Packet::default() }
+    Packet { envelope, endpoint: number, entropy: number % 5, flags: Flags::ECT, kind: Kind::DATA, ..Packet::default() }
 }
 
 const HOSTS: usize = 16;

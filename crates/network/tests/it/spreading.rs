@@ -6,8 +6,8 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Envelope, Fabric, FabricBuilder, Flags, Layer, LinkChange, Packet, QueueLimit, Routes, Routing, Spreading,
-    Weights, partition,
+    Cable, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes, Routing,
+    Spreading, Weights, partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
 /// So many packets of one flow from host 0 to the last, each so long after the one before.
 fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
     let envelope = Envelope::new(host(fabric.hosts() - 1), 1000, 0);
-    let packet = |i| Packet { envelope, seq: i, entropy: 7, flags: Flags::FIN, ..Packet::default() };
+    let packet = |i| Packet { envelope, seq: i, entropy: 7, kind: Kind::FIN, ..Packet::default() };
     (0..n).map(|i| Send { at: every * u64::from(i), from: host(0), packet: packet(i) }).collect()
 }
 
@@ -114,7 +114,7 @@ proptest! {
         let mut sends = sends;
         sends.iter_mut().enumerate().for_each(|(i, s)| {
             s.packet.seq = i as u32;
-            s.packet.flags = Flags(s.packet.flags.0 & !Flags::PINNED.0);
+            s.packet.flags = s.packet.flags.without(Flags::PINNED);
         });
         let scene = Scene { seed, ..scene(fabric, spreading, sends) };
         let alone = scene.run(1000);

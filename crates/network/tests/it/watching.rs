@@ -4,8 +4,8 @@
 use crate::common::host;
 use linkpool_network::topology::{Generator, ManyToOne};
 use linkpool_network::{
-    Cause, Egress, Envelope, Fabric, Flags, Handler, LinkId, Network, NodeId, Order, Packet, QueueLimit, QueuePolicy,
-    Routes, Trimming, Witness, run_partitions,
+    Cause, Egress, Envelope, Fabric, Flags, Handler, Kind, LinkId, Network, NodeId, Order, Packet, QueueLimit,
+    QueuePolicy, Routes, Trimming, Witness, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -32,8 +32,8 @@ fn links() -> (LinkId, LinkId) {
     (link(S1, SWITCH), link(SWITCH, NodeId::new(1)))
 }
 
-fn packet(seq: u32, size: u16, flags: Flags) -> Packet {
-    Packet { envelope: Envelope::new(host(1), size, size - 64), seq, flags, ..Packet::default() }
+fn packet(seq: u32, size: u16, kind: Kind) -> Packet {
+    Packet { envelope: Envelope::new(host(1), size, size - 64), seq, kind, ..Packet::default() }
 }
 
 /// Sends packets from S1, has a timer at the switch, and notes what it is shown.
@@ -99,11 +99,11 @@ fn a_tap_shows_each_packet_of_its_flags_once() {
     let (first, second) = links();
     let mut network = network(fifo());
     assert_eq!(network.lookahead(), Time::from_ps(2_051_200));
-    network.tap(first, Flags::SYN);
-    network.tap(first, Flags::FIN);
-    network.tap(second, Flags::SYN);
-    let packets = vec![packet(1, 64, Flags::SYN), packet(2, 2500, Flags::FIN), packet(3, 64, Flags::FIN)];
-    let untapped = vec![packet(4, 64, Flags::ACK)];
+    network.tap(first, Kind::SYN);
+    network.tap(first, Kind::FIN);
+    network.tap(second, Kind::SYN);
+    let packets = vec![packet(1, 64, Kind::SYN), packet(2, 2500, Kind::FIN), packet(3, 64, Kind::FIN)];
+    let untapped = vec![packet(4, 64, Kind::ACK)];
     let watcher = run(network, vec![(Time::ZERO, packets), (Time::from_us(9), untapped)], None);
     assert_eq!(watcher.arrived, [1, 2, 3, 4]);
     let shown = [(first, 1, 2_051_200), (second, 1, 4_102_400), (first, 2, 4_051_200), (first, 3, 4_102_400)];
@@ -120,7 +120,7 @@ fn a_witness_tells_what_plain_links_accept() {
     let policy = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(QueueLimit::Packets(2), false);
     let mut network = network(policy);
     network.watch(2);
-    let packets = (0..6).map(|seq| packet(seq, 1000, Flags::DATA | Flags::ECT)).collect();
+    let packets = (0..6).map(|seq| Packet { flags: Flags::ECT, ..packet(seq, 1000, Kind::DATA) }).collect();
     let watcher = run(network, vec![(Time::ZERO, packets)], None);
     let sent = watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, &seen.packet));
     let sent: Vec<_> = sent.map(|(link, p)| (link, p.seq, p.arrival, p.flags.has(Flags::CE))).collect();
@@ -143,7 +143,7 @@ fn a_witness_tells_what_plain_links_accept() {
 fn a_packet_that_has_just_left_is_not_in_the_queue() {
     let mut network = network(QueuePolicy::drop_tail(QueueLimit::Packets(3)));
     network.watch(2);
-    let burst = |numbers: std::ops::Range<u32>| numbers.map(|seq| packet(seq, 1000, Flags::DATA)).collect();
+    let burst = |numbers: std::ops::Range<u32>| numbers.map(|seq| packet(seq, 1000, Kind::DATA)).collect();
     let watcher = run(network, vec![(Time::ZERO, burst(0..4)), (Time::from_ns(800), burst(4..6))], None);
     let lost = watcher.witnessed.iter().flat_map(|w| &w.discarded);
     let lost: Vec<(u32, u32, Vec<u32>)> = lost
@@ -156,7 +156,7 @@ fn a_packet_that_has_just_left_is_not_in_the_queue() {
 #[test]
 fn a_switch_may_have_a_timer() {
     let at = Time::from_ps(2_051_200 + 500);
-    let sends = (0..3).map(|seq| (Time::from_us(7 * seq), vec![packet(seq as u32, 64, Flags::DATA)])).collect();
+    let sends = (0..3).map(|seq| (Time::from_us(7 * seq), vec![packet(seq as u32, 64, Kind::DATA)])).collect();
     let watcher = run(network(fifo()), sends, Some(at));
     assert_eq!((watcher.switch_timer, watcher.arrived), (None, vec![0, 1, 2]));
 }
@@ -174,8 +174,8 @@ fn a_witness_tells_what_hosts_send_and_what_is_lost() {
     let mut network = network(policy);
     assert!(network.is_served(first) && network.is_served(second));
     network.watch(2);
-    let packets = (0..4).map(|seq| packet(seq, 1000, Flags::DATA | Flags::TRIMMABLE)).collect();
-    let later = vec![packet(4, 64, Flags::DATA)];
+    let packets = (0..4).map(|seq| Packet { flags: Flags::TRIMMABLE, ..packet(seq, 1000, Kind::DATA) }).collect();
+    let later = vec![packet(4, 64, Kind::DATA)];
     let watcher = run(network, vec![(Time::ZERO, packets), (Time::from_us(20), later)], None);
     let sent: Vec<(LinkId, u32)> =
         watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, seen.packet.seq)).collect();

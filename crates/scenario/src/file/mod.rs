@@ -16,7 +16,7 @@ pub(crate) use queue::LAYER;
 pub(crate) use roles::RoleSize;
 pub(crate) use settings::{AnyTable, keys, keys_of};
 pub(crate) use tables::{DESCRIBED, TABLES};
-pub(crate) use transport::{CONTROL, PRESET};
+pub(crate) use transport::{PRESET, control_text};
 pub(crate) use workload::workload_keys;
 
 use std::borrow::Cow;

@@ -99,7 +99,7 @@ impl<M: SerializeMap> Visit for Writer<'_, M> {
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
         // A key that does not apply would be an error in a file; both phases of MMPTCP may have
         // one.
-        if state.applies && self.situation.is_none_or(|situation| situation.unmet(setting.scope).is_none()) {
+        if state.applies && self.situation.is_none_or(|situation| situation.unmet(setting).is_none()) {
             self.entry(setting.key, &W::with_names(value, self.names));
         }
     }

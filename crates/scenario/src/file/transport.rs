@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use linkpool_settings::{NoNames, Preset, Settings};
+use linkpool_transport::Family;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -42,7 +43,11 @@ impl JsonSchema for Transports<'_> {
 pub(crate) const PRESET: &str = "The set of defaults, `\"linux\"` or `\"paper-2013\"`";
 
 /// The documentation of `control`.
-pub(crate) const CONTROL: &str = "The congestion control algorithm, or `\"ndp\"`";
+pub(crate) fn control_text() -> String {
+    let laws = Family::ALL.iter().flat_map(|family| family.laws());
+    let others: Vec<_> = laws.map(|law| format!("`{:?}`", law.name)).collect();
+    format!("The congestion control algorithm, or {}", others.join(", "))
+}
 
 /// The table of a transport.
 struct TransportTable<'t>(&'t Transport);
@@ -73,7 +78,7 @@ impl JsonSchema for TransportTable<'_> {
             properties.insert(key.to_string(), schema.into());
         };
         describe("preset", generator.subschema_for::<Preset>(), format!("{PRESET}. Default: \"linux\"."));
-        describe("control", generator.subschema_for::<Control>(), format!("{CONTROL}."));
+        describe("control", generator.subschema_for::<Control>(), format!("{}.", control_text()));
         for entry in descriptions::transport() {
             describe(entry.setting.key, (entry.setting.schema)(generator), entry.sentence());
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use linkpool_transport::control::Algorithm;
+use linkpool_transport::{Family, Law};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,21 +15,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Control {
     /// TCP or MPTCP with this congestion control algorithm.
     Tcp(Algorithm),
-    /// NDP: receivers pull, switches trim.
-    Ndp,
+    /// Another family, with this law.
+    Of(Family, &'static Law),
 }
 
 impl Control {
     /// All there are.
     pub fn all() -> impl Iterator<Item = Control> {
-        Algorithm::ALL.iter().copied().map(Control::Tcp).chain([Control::Ndp])
+        let laws = Family::ALL.iter().flat_map(|family| family.laws().iter().map(|law| Control::Of(*family, law)));
+        Algorithm::ALL.iter().copied().map(Control::Tcp).chain(laws)
+    }
+
+    /// Its family.
+    pub const fn family(self) -> Family {
+        match self {
+            Control::Tcp(_) => Family::Tcp,
+            Control::Of(family, _) => family,
+        }
     }
 
     /// As a scenario writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Control::Tcp(algorithm) => algorithm.name(),
-            Control::Ndp => "ndp",
+            Control::Of(_, law) => law.name,
         }
     }
 
@@ -36,7 +46,7 @@ impl Control {
     pub const fn sentence(self) -> &'static str {
         match self {
             Control::Tcp(algorithm) => algorithm.sentence(),
-            Control::Ndp => "no congestion control: receivers pull, switches trim; see below",
+            Control::Of(_, law) => law.sentence,
         }
     }
 
@@ -44,21 +54,16 @@ impl Control {
     pub const fn source(self) -> &'static str {
         match self {
             Control::Tcp(algorithm) => algorithm.source(),
-            Control::Ndp => "Handley et al., SIGCOMM 2017",
-        }
-    }
-
-    /// The congestion control algorithm, if it has one.
-    pub fn algorithm(self) -> Option<Algorithm> {
-        match self {
-            Control::Tcp(algorithm) => Some(algorithm),
-            Control::Ndp => None,
+            Control::Of(_, law) => law.source,
         }
     }
 
     /// Does it heed marks, with its default settings?
     pub fn heeds_marks(self) -> bool {
-        self.algorithm().is_some_and(Algorithm::heeds_marks)
+        match self {
+            Control::Tcp(algorithm) => algorithm.heeds_marks(),
+            Control::Of(_, law) => law.heeds_marks,
+        }
     }
 }
 

@@ -25,7 +25,7 @@ pub use record::{Capture, CounterSeries, QueueSeries, Record, Series};
 pub use routing::{LinkWeight, Placement, Routing, RoutingKind, WeightRule};
 pub use subflows::Subflows;
 pub use topology::{Graph, Topology};
-pub use transport::{NdpConfig, PathConfig, Paths, Priority, Transport, WireConfig};
+pub use transport::{PathConfig, Paths, Priority, Transport};
 pub use until::Until;
 pub use workload::{OTHERS, Role, Small, Workload};
 

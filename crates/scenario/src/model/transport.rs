@@ -3,8 +3,7 @@
 
 use linkpool_settings::{Preset, Settings, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
-use linkpool_transport::{Config, PlbConfig, RepsConfig};
-use linkpool_units::{Bytes, Time};
+use linkpool_transport::{Config, OwnSettings, PlbConfig, RepsConfig, WireConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +27,8 @@ settings! {
         trimming: bool = false;
     }
     groups {
-        /// The settings of NDP.
-        ndp: NdpConfig;
+        /// Those that families other than TCP alone have.
+        own: OwnSettings;
         /// The paths of its packets.
         paths: PathConfig;
         /// The sizes of its packets.
@@ -44,18 +43,6 @@ settings! {
         preset: Preset = Preset::Linux;
         /// Its congestion control.
         control: Control = Control::Tcp(Algorithm::Reno);
-    }
-}
-
-settings! {
-    /// The settings of NDP.
-    #[derive(Copy)]
-    pub struct NdpConfig {
-        /// Does the receiving host send PULLs of its connections before other PULLs?
-        pull_priority: bool = false, of Ndp;
-        /// Does a sender leave out paths for some time if their share of NACKs and losses is above
-        /// twice that of the other paths?
-        path_penalties: bool = true, of Ndp;
     }
 }
 
@@ -83,18 +70,6 @@ settings! {
     }
 }
 
-settings! {
-    /// The sizes of packets on the wire.
-    #[derive(Copy)]
-    pub struct WireConfig {
-        /// Bytes on the wire beside the payload (`linux`: 32 TCP, 20 IP, 38 Ethernet with preamble
-        /// and gap).
-        header: u32 as Bytes = 90, paper_2013 = 62, of Any;
-        /// Bytes on the wire of a segment without payload: ACK, SYN, FIN.
-        ack_size: u32 as Bytes = 90, paper_2013 = 42, of Any;
-    }
-}
-
 impl Transport {
     /// A transport of this kind with the defaults of `preset`.
     pub fn of(control: Control, preset: Preset) -> Transport {
@@ -104,12 +79,9 @@ impl Transport {
                 t.config.control = ControlConfig::of(algorithm, preset);
                 t
             }
-            // NDP paper: jumbo packets of 9,000 B with headers of 64 B, 30 packets in the first
-            // window (section 6), timeouts of 1 ms as queues are short (section 3.2).
-            Control::Ndp => {
+            Control::Of(family, _) => {
                 let mut t = Transport { preset, control, ..Transport::defaults(Preset::Linux) };
-                t.wire = WireConfig { header: 64, ack_size: 64 };
-                (t.config.mss, t.config.initial_window, t.config.rtt.min_rto) = (8_936, 30, Time::from_ms(1));
+                family.defaults(&mut t.config, &mut t.wire);
                 t
             }
         }
@@ -118,6 +90,14 @@ impl Transport {
     /// Does a first subflow scatter its packets before the others take over (MMPTCP)?
     pub fn is_mmptcp(&self) -> bool {
         self.config.control.mmptcp().is_some()
+    }
+
+    /// Does it heed marks?
+    pub fn heeds_marks(&self) -> bool {
+        match self.control {
+            Control::Tcp(_) => self.config.control.heeds_marks(),
+            Control::Of(_, law) => law.heeds_marks,
+        }
     }
 
     /// Does a connection have several subflows?

@@ -1,18 +1,15 @@
 //! Load balancing by the sending host.
 
-use linkpool_settings::Scope;
-
 use super::section::Section;
-use crate::model::{Paths, Subflows, Transport};
-use crate::situation::controls;
+use crate::model::{Control, Paths, Subflows, Transport};
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths.rule, Paths::Plb | Paths::Reps);
-    let control = t.config.control.algorithm().name();
-    let marked: Vec<_> = controls(Scope::Marks).map(|control| control.name()).collect();
+    let control = t.control.name();
+    let marked: Vec<_> = Control::all().filter(|control| control.heeds_marks()).map(Control::name).collect();
     let marked = marked.join(", ");
     let ecn = format!("goes by marks, and {control} asks for no ECN; take one of {marked}, or another `paths`");
-    section.check(!by_marks || t.is_mmptcp() || t.config.control.heeds_marks(), "paths", ecn);
+    section.check(!by_marks || t.is_mmptcp() || t.heeds_marks(), "paths", ecn);
     let both = "chooses paths by itself, and MMPTCP scatters its first packets; leave one of them out";
     section.check(!by_marks || !t.is_mmptcp(), "paths", both);
     let whole =

@@ -5,7 +5,7 @@ use linkpool_settings::nearest;
 use linkpool_workload::kinds::Flow;
 
 use super::section::Section;
-use crate::model::{Control, Paths, Subflows, Transport};
+use crate::model::{Paths, Subflows, Transport};
 
 /// Checks the paths of a flow, if it names some.
 pub(super) fn check(flow: &Flow, transport: Option<&Transport>, fabric: &Fabric, section: &mut Section<'_, '_>) {
@@ -80,7 +80,7 @@ fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
     if matches!(t.paths.rule, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
-    if t.control == Control::Ndp {
+    if t.control.family().facts().spreads_over.is_some() {
         section.error("paths", format!("packets of {} take all paths in turns; leave `paths` out", t.name));
     }
     let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);

@@ -6,7 +6,7 @@ use linkpool_units::Time;
 use super::Period;
 use super::section::Section;
 use super::settings::table;
-use crate::model::{Control, Record, Series, Transport};
+use crate::model::{Record, Series, Transport};
 
 /// The series and packets to record; `labels` are those of all workloads, if they are known.
 pub(super) fn resolve(
@@ -48,10 +48,10 @@ pub(super) fn resolve(
 /// A capture has TCP headers.
 fn check_headers(transports: &[Option<Transport>], section: &mut Section<'_, '_>) {
     for t in transports.iter().flatten() {
-        let why = match t.control {
-            Control::Ndp => "`control = \"ndp\"`",
-            Control::Tcp(_) if t.trimming => "`trimming = true`",
-            Control::Tcp(_) => continue,
+        let why = match t.control.family().facts().captures {
+            false => format!("`control = {:?}`", t.control.name()),
+            true if t.trimming => "`trimming = true`".to_string(),
+            true => continue,
         };
         let message = format!("packets of transport {:?} ({why}) have no TCP header; leave `capture` out", t.name);
         section.error("capture", message);

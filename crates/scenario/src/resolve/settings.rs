@@ -198,7 +198,7 @@ impl Visit for Checker<'_, '_, '_> {
         self.keys.push(key);
         if let Some(situation) = self.situation.filter(|_| self.section.has(key)) {
             let condition = state.condition.filter(|_| !state.applies);
-            match situation.unmet(setting.scope).or(condition.map(Unmet::Only)) {
+            match situation.unmet(setting).or(condition.map(Unmet::Only)) {
                 Some(Unmet::Algorithm) => self.refuse(key),
                 Some(Unmet::Only(to)) => self.section.error(key, format!("applies only to {to}; leave it out")),
                 None => {}

@@ -2,6 +2,7 @@
 
 use linkpool_network::{Fabric, TierTraffic, uniform_traffic};
 use linkpool_settings::{Kinds, Preset, Settings, nearest};
+use linkpool_transport::Family;
 use linkpool_workload::WorkloadKind;
 use linkpool_workload::kinds::{Pairs, Place, TierShare};
 
@@ -10,7 +11,7 @@ use super::settings::read_workload;
 use super::{Period, paths, program, trace};
 use crate::errors::Report;
 use crate::known::Known;
-use crate::model::{Change, Control, OTHERS, Role, Transport, Until, Workload};
+use crate::model::{Change, OTHERS, Role, Transport, Until, Workload};
 use crate::tree::KeyPath;
 
 /// What workloads are resolved in.
@@ -98,7 +99,8 @@ fn complete(
         hosts: fabric.hosts() as u32,
         senders,
         priorities: around.priorities,
-        connections: connections(workload, around),
+        without_connections: family_without(workload, around, |family| family.facts().stays_open),
+        without_priority: family_without(workload, around, |family| family.has("priority")),
         racks_and_pods: &around.racks_and_pods,
         access_rate: fabric.access_rate(),
         // It takes a while in a large fabric.
@@ -125,11 +127,12 @@ fn tiers(workload: &Workload, fabric: &Fabric) -> Vec<TierShare> {
     uniform_traffic(fabric, in_rack).into_iter().map(share).collect()
 }
 
-/// Have the transports of `workload` connections that may stay open?
-fn connections(workload: &Workload, around: &Around<'_>) -> bool {
+/// The family of a transport of `workload` without a property, if there is one.
+fn family_without(workload: &Workload, around: &Around<'_>, has: impl Fn(Family) -> bool) -> Option<&'static str> {
     let used = [Some(workload.transport), workload.small.map(|small| small.transport)];
     let found = used.into_iter().flatten().filter_map(|t| around.transports.get(t)?.as_ref());
-    found.into_iter().all(|t| t.control != Control::Ndp)
+    let mut families = found.map(|t| t.control.family());
+    families.find(|family| !has(*family)).map(Family::title)
 }
 
 /// How many hosts send, if the kind does not say so.

@@ -1,9 +1,10 @@
 //! Whose the packets are: the connections, as their handshakes tell.
 
 use crate::host::connection::{Opening, OpeningFor};
+use crate::host::encoding::{JOIN, LAST};
 use crate::host::handle::Handle;
 use crate::plan::{FlowId, Plan, TransportId};
-use linkpool_network::{Flags, HostId, Packet, Trailer};
+use linkpool_network::{HostId, Kind, Packet, Trailer};
 use linkpool_transport::SubflowId;
 use std::collections::{HashMap, VecDeque};
 
@@ -58,9 +59,9 @@ pub(super) struct Connections {
 impl Connections {
     /// Whose `packet` is, after what it tells is noted; none if nobody knows.
     pub(super) fn know(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<Known> {
-        let has = |flags| packet.flags.has(flags);
+        let has = |kind| packet.kind.has(kind);
         let (handle, subflow) = Handle::split(packet.endpoint);
-        let (flow, forth) = if has(Flags::SYN) && !has(Flags::ACK) {
+        let (flow, forth) = if has(Kind::SYN) && !has(Kind::ACK) {
             let opening = Opening::read(packet, trailer?);
             let flow = match opening.to {
                 OpeningFor::Flow(flow) => self.open(flow, opening, packet.dst()),
@@ -71,18 +72,18 @@ impl Connections {
             *self.by_end.get(&(packet.dst(), handle))?
         };
         let connection = self.by_flow.get_mut(&flow)?;
-        if has(Flags::SYN | Flags::ACK) && connection.ends[1].is_none() {
+        if has(Kind::SYN | Kind::ACK) && connection.ends[1].is_none() {
             let receiver = Handle::split(packet.seq).0;
             connection.ends[1] = Some(receiver);
             self.by_end.insert((connection.dst, receiver), (flow, true));
         }
         let known = Known { connection: *connection, subflow, forth };
-        if has(Flags::LAST) && !connection.stays_open && !matches!(connection.data_end, Some(DataEnd::Signalled(_))) {
+        if has(LAST) && !connection.stays_open && !matches!(connection.data_end, Some(DataEnd::Signalled(_))) {
             let end = packet.ack.wrapping_add(u32::from(packet.payload()));
             let signalled = !known.is_first_data(packet);
             connection.data_end = Some(if signalled { DataEnd::Signalled(end) } else { DataEnd::Reached(end) });
         }
-        if has(Flags::FIN) && !has(Flags::JOIN) {
+        if has(Kind::FIN) && !has(JOIN) {
             self.end(flow);
         }
         Some(known)
@@ -125,7 +126,7 @@ impl Known {
     /// Is it the first data of the connection? It has MP_CAPABLE in place of a mapping (RFC 8684,
     /// section 3.1), and so no DATA_FIN.
     pub(super) fn is_first_data(&self, packet: &Packet) -> bool {
-        let is_data = packet.flags.has(Flags::DATA) && packet.payload() > 0;
+        let is_data = packet.kind.has(Kind::DATA) && packet.payload() > 0;
         is_data && self.subflow.is_first() && packet.seq == 1 && packet.ack == 0
     }
 }
@@ -139,15 +140,15 @@ mod tests {
     const SENDER: u32 = 4;
     const RECEIVER: u32 = 9;
 
-    fn packet(flags: Flags, host: u32, endpoint: u32) -> Packet {
+    fn packet(kind: Kind, host: u32, endpoint: u32) -> Packet {
         let envelope = Envelope::new(HostId::from(host), 1_000, 100);
-        Packet { flags, endpoint, envelope, ..Packet::default() }
+        Packet { kind, endpoint, envelope, ..Packet::default() }
     }
 
     /// A SYN for `to` from the endpoint `peer`.
     fn syn(peer: Handle, subflow: usize, to: OpeningFor, stays_open: bool) -> (Packet, Trailer) {
-        let flags = if matches!(to, OpeningFor::Join(_)) { Flags::SYN | Flags::JOIN } else { Flags::SYN };
-        let mut packet = packet(flags, RECEIVER, 0);
+        let kind = if matches!(to, OpeningFor::Join(_)) { Kind::SYN | JOIN } else { Kind::SYN };
+        let mut packet = packet(kind, RECEIVER, 0);
         let (src, transport) = (HostId::from(SENDER), TransportId::new(2));
         let subflow = SubflowId::new(subflow);
         let trailer =
@@ -157,7 +158,7 @@ mod tests {
 
     /// The SYN-ACK of `receiver` to `sender`.
     fn syn_ack(sender: Handle, receiver: Handle) -> Packet {
-        Packet { seq: receiver.raw(), ..packet(Flags::SYN | Flags::ACK, SENDER, sender.raw()) }
+        Packet { seq: receiver.raw(), ..packet(Kind::SYN | Kind::ACK, SENDER, sender.raw()) }
     }
 
     /// A connection of which both ends are known.
@@ -177,7 +178,7 @@ mod tests {
     fn both_ends_are_known_by_the_handshake() {
         let (mut all, sender, receiver) = connected(false);
         let mut way = |host, endpoint| {
-            all.know(&packet(Flags::ACK, host, endpoint), None).map(|known| (known.subflow.index(), known.forth))
+            all.know(&packet(Kind::ACK, host, endpoint), None).map(|known| (known.subflow.index(), known.forth))
         };
         assert_eq!(way(RECEIVER, receiver.of_subflow(SubflowId::new(3))), Some((3, true)));
         assert_eq!(way(SENDER, sender.raw()), Some((0, false)));
@@ -187,7 +188,7 @@ mod tests {
         );
         // A SYN-ACK that is sent again tells nothing new.
         all.know(&syn_ack(sender, Handle::new(5, 0)), None);
-        assert!(all.know(&packet(Flags::ACK, RECEIVER, Handle::new(5, 0).raw()), None).is_none());
+        assert!(all.know(&packet(Kind::ACK, RECEIVER, Handle::new(5, 0).raw()), None).is_none());
         let (join, trailer) = syn(sender, 1, OpeningFor::Join(receiver), false);
         let joined = all.know(&join, Some(&trailer)).unwrap();
         assert_eq!((joined.connection.flow, joined.subflow.index(), joined.forth), (FlowId::new(7), 1, true));
@@ -202,14 +203,14 @@ mod tests {
         let data = |receiver: Handle, subflow: usize, seq, ack| Packet {
             seq,
             ack,
-            ..packet(Flags::DATA | Flags::LAST, RECEIVER, receiver.of_subflow(SubflowId::new(subflow)))
+            ..packet(Kind::DATA | LAST, RECEIVER, receiver.of_subflow(SubflowId::new(subflow)))
         };
         let ends = |stays_open, packets: &[(usize, u32, u32)]| {
             let (mut all, sender, receiver) = connected(stays_open);
             for (subflow, seq, ack) in packets {
                 all.know(&data(receiver, *subflow, *seq, *ack), None).unwrap();
             }
-            all.know(&packet(Flags::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end
+            all.know(&packet(Kind::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end
         };
         assert_eq!(ends(false, &[]), None);
         assert_eq!(ends(false, &[(0, 1, 0)]), Some(DataEnd::Reached(100)));
@@ -221,11 +222,11 @@ mod tests {
         assert_eq!(ends(false, &[(1, 1, 0), (0, 1, 0)]), Some(DataEnd::Signalled(100)));
         assert_eq!(ends(true, &[(1, 1, 0)]), None);
         let (mut all, sender, receiver) = connected(false);
-        all.know(&packet(Flags::DATA, RECEIVER, receiver.raw()), None).unwrap();
-        assert_eq!(all.know(&packet(Flags::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end, None);
-        let (known, first) = (all.know(&packet(Flags::ACK, RECEIVER, receiver.raw()), None), data(receiver, 0, 1, 0));
+        all.know(&packet(Kind::DATA, RECEIVER, receiver.raw()), None).unwrap();
+        assert_eq!(all.know(&packet(Kind::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end, None);
+        let (known, first) = (all.know(&packet(Kind::ACK, RECEIVER, receiver.raw()), None), data(receiver, 0, 1, 0));
         let empty = Packet { envelope: Envelope::new(HostId::from(RECEIVER), 90, 0), ..first };
-        let ack = Packet { flags: Flags::ACK, ..first };
+        let ack = Packet { kind: Kind::ACK, ..first };
         assert_eq!([first, empty, ack].map(|packet| known.unwrap().is_first_data(&packet)), [true, false, false]);
     }
 
@@ -241,12 +242,12 @@ mod tests {
             let (syn, trailer) = syn(sender(flow), 0, OpeningFor::Flow(FlowId::new(flow)), false);
             all.know(&syn, Some(&trailer)).unwrap();
             all.know(&syn_ack(sender(flow), receiver(flow)), None).unwrap();
-            let fin = |flags| packet(flags, RECEIVER, receiver(flow).raw());
-            all.know(&fin(Flags::FIN | Flags::JOIN), None).unwrap();
-            all.know(&fin(Flags::FIN), None).unwrap();
+            let fin = |kind| packet(kind, RECEIVER, receiver(flow).raw());
+            all.know(&fin(Kind::FIN | JOIN), None).unwrap();
+            all.know(&fin(Kind::FIN), None).unwrap();
         }
         let mut flow = |host, handle: Handle| {
-            let known = all.know(&packet(Flags::ACK, host, handle.raw()), None)?;
+            let known = all.know(&packet(Kind::ACK, host, handle.raw()), None)?;
             Some(known.connection.flow.index())
         };
         assert_eq!([0, 1, 2].map(|of| flow(RECEIVER, receiver(of))), [None, None, Some(2)]);

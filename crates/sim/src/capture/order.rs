@@ -1,13 +1,14 @@
 //! Puts the packets of all links in order of the time at which they pass ports.
 
+use crate::host::encoding::LAST;
 use crate::plan::{CapturePlan, Plan};
 use crate::results::passing::{Passed, Passing};
-use linkpool_network::{Flags, Network};
+use linkpool_network::{Kind, Network};
 use linkpool_units::Time;
 
 /// The packets that tell whose other packets are: of handshakes, and at the ends of flows. They are
 /// looked at where they leave their hosts, before anything that follows from them.
-const TELLING: Flags = Flags(Flags::SYN.0 | Flags::FIN.0 | Flags::LAST.0);
+const TELLING: Kind = Kind(Kind::SYN.0 | Kind::FIN.0 | LAST.0);
 
 /// Packets that may not be in order yet.
 pub(crate) struct Order<'p> {
@@ -31,7 +32,7 @@ impl<'p> Order<'p> {
         for (id, link) in linkpool_network::LinkId::first(self.plan.fabric.links().len()).zip(self.plan.fabric.links())
         {
             if !self.capture.views(id).is_empty() {
-                network.tap(id, Flags::ALL);
+                network.tap(id, Kind::ALL);
             } else if link.from.index() < self.plan.fabric.hosts() {
                 network.tap(id, TELLING);
             }
@@ -43,7 +44,7 @@ impl<'p> Order<'p> {
         for Passing { link, packet, trailer } in passing {
             let spec = &self.plan.fabric.links()[link.index()];
             let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
-            let tells = spec.from.index() < self.plan.fabric.hosts() && packet.flags.has_any(TELLING);
+            let tells = spec.from.index() < self.plan.fabric.hosts() && packet.kind.has_any(TELLING);
             if tells && views.iter().all(|view| view.inbound) {
                 self.pending.push(Passed { at: sent, link, view: None, packet, trailer });
             }

@@ -3,7 +3,7 @@
 use crate::host::handle::Handle;
 use crate::host::rtts::RttRecorder;
 use crate::plan::{FlowId, PacketSizes, TransportId};
-use linkpool_network::{Flags, HostId, Packet, Trailer};
+use linkpool_network::{Flags, HostId, Kind, Packet, Trailer};
 use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
@@ -52,7 +52,7 @@ impl Connection {
     pub(crate) fn address(&mut self, subflow: SubflowId, packet: &mut Packet, random: &mut impl RngCore) {
         packet.envelope = packet.envelope.with_dst(self.peer_host);
         packet.endpoint = self.peer.of_subflow(subflow);
-        let path = self.paths.select(subflow, packet.flags.has(Flags::DATA), random);
+        let path = self.paths.select(subflow, packet.kind.has(Kind::DATA), random);
         packet.entropy = path.entropy;
         packet.flags =
             packet.flags.with_if(Flags::PRIORITY, self.high.covers(subflow)).with_if(Flags::PINNED, path.pinned);
@@ -85,6 +85,12 @@ pub(crate) enum OpeningFor {
     Join(Handle),
 }
 
+/// Bits of the last word of an opening: the connection stays open; it is that of a receiver; then the
+/// subflows of high priority.
+const STAYS_OPEN: u32 = 1;
+const JOINS: u32 = 2;
+const HIGH: u32 = 2;
+
 impl Opening {
     /// Words of the trailer that it takes.
     pub(crate) const WORDS: usize = 4;
@@ -92,16 +98,16 @@ impl Opening {
     /// Writes it into `packet` and its trailer. Words from [`Opening::WORDS`] on are free.
     pub(crate) fn write(self, packet: &mut Packet) -> Trailer {
         packet.endpoint = self.peer.of_subflow(self.subflow);
-        let to = match self.to {
-            OpeningFor::Flow(flow) => flow.into(),
-            OpeningFor::Join(receiver) => receiver.raw(),
+        let (to, joins) = match self.to {
+            OpeningFor::Flow(flow) => (flow.into(), 0),
+            OpeningFor::Join(receiver) => (receiver.raw(), JOINS),
         };
         let mut trailer = Trailer::default();
         trailer[..Opening::WORDS].copy_from_slice(&[
             self.src.into(),
             self.transport.into(),
             to,
-            u32::from(self.stays_open) | (self.high as u32) << 1,
+            u32::from(self.stays_open) | joins | (self.high as u32) << HIGH,
         ]);
         trailer
     }
@@ -109,11 +115,12 @@ impl Opening {
     /// Reads it from `packet` and its `trailer`.
     pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
-        let [src, transport, to, rest] = *trailer.first_chunk().expect("a trailer has more words");
-        let join = packet.flags.has(Flags::JOIN);
-        let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
-        let high = [Subflows::None, Subflows::First, Subflows::All][rest as usize >> 1];
-        Opening { src: src.into(), peer, subflow, transport: transport.into(), to, stays_open: rest & 1 > 0, high }
+        let [src, transport, to, more] = *trailer.first_chunk().expect("a trailer has more words");
+        let joins = more & JOINS > 0;
+        let to = if joins { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
+        let (stays_open, transport) = (more & STAYS_OPEN > 0, transport.into());
+        let high = [Subflows::None, Subflows::First, Subflows::All][more as usize >> HIGH];
+        Opening { src: src.into(), peer, subflow, transport, to, stays_open, high }
     }
 }
 
@@ -125,14 +132,16 @@ mod tests {
     #[test]
     fn an_opening_reads_back_as_written() {
         let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
-        for (to, flags, high) in [
-            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN, Subflows::All),
-            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN, Subflows::None),
-            (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN, Subflows::First),
+        let [flow, receiver] = [OpeningFor::Flow(FlowId::new(1 << 31)), OpeningFor::Join(Handle::new(3, 1))];
+        for (to, stays_open, high) in [
+            (flow, true, Subflows::All),
+            (flow, false, Subflows::None),
+            (receiver, true, Subflows::First),
+            (receiver, false, Subflows::All),
         ] {
             let (subflow, transport) = (SubflowId::new(31), TransportId::new(65_536 + 9));
-            let opening = Opening { src, peer, subflow, transport, to, stays_open: flags == Flags::SYN, high };
-            let mut packet = Packet { flags, ..Packet::default() };
+            let opening = Opening { src, peer, subflow, transport, to, stays_open, high };
+            let mut packet = Packet::default();
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);
         }

@@ -1,30 +1,60 @@
-//! Segments as packets.
+//! Segments of TCP and MPTCP as packets.
 
+use crate::host::kinds::{PacketKind, Role};
 use crate::plan::PacketSizes;
-use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
+use linkpool_network::{Envelope, Flags, HostId, Kind, Packet, Trailer};
 use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
+
+/// ECN echo; on a SYN or SYN-ACK, ECN negotiation (RFC 3168, section 6.1.1).
+pub(crate) const ECE: Kind = Kind::OWN_0;
+/// Without data: of a further subflow alone (a SYN with MP_JOIN, RFC 8684, section 3.2; a FIN).
+pub(crate) const JOIN: Kind = Kind::OWN_1;
+/// With data: nothing that continues the stream waits behind it in its sender (PSH).
+pub(crate) const PUSH: Kind = Kind::OWN_1;
+/// With data: the last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
+pub(crate) const LAST: Kind = Kind::OWN_2;
+/// With data: its sender has reduced its window (RFC 3168, section 6.1.2).
+pub(crate) const CWR: Kind = Kind::OWN_3;
+const SYN_ACK: Kind = Kind(Kind::SYN.0 | Kind::ACK.0);
+const SUBFLOW_FIN: Kind = Kind(Kind::FIN.0 | JOIN.0);
+const RESET: Kind = Kind(Kind::FIN.0 | Kind::ACK.0);
+/// An ACK of a header without its payload.
+const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_3.0);
+
+/// The kinds of packets without data.
+pub(crate) const KINDS: &[PacketKind] = &[
+    PacketKind::new(SYN_ACK, SYN_ACK, "SYN-ACK", Role::Handshake),
+    PacketKind::new(Kind::SYN, Kind::SYN, "SYN", Role::Handshake),
+    PacketKind::new(RESET, RESET, "RST", Role::Close),
+    PacketKind::new(Kind::FIN, Kind::FIN, "FIN", Role::Close),
+    PacketKind::new(NACK, NACK, "NACK", Role::Nack),
+    PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack),
+];
 
 /// Puts `segment` into a packet; addresses are the caller's.
 #[inline(always)]
 pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
-    let (flags, seq, ack, payload) = match segment {
-        Segment::Data { seq, data_seq, len, last, ect, cwr, push } => {
-            let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect).with_if(Flags::CWR, cwr);
-            let flags = flags.with_if(Flags::PUSH, push);
-            (flags, seq.0, data_seq.0, Some(len))
+    let (kind, seq, ack, payload) = match segment {
+        Segment::Data { seq, data_seq, len, last, cwr, push, .. } => {
+            let kind = Kind::DATA.with_if(LAST, last).with_if(CWR, cwr).with_if(PUSH, push);
+            (kind, seq.0, data_seq.0, Some(len))
         }
-        Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
-        Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
-        Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
-        Segment::Trimmed { seq, len } => (Flags::DATA, seq.0, 0, Some(len)),
-        Segment::Nack { seq } => (Flags::ACK | Flags::TRIMMED, seq.0, 0, None),
-        Segment::Fin { seq } => (Flags::FIN, seq.0, 0, None),
-        Segment::SubflowFin { seq } => (Flags::FIN | Flags::JOIN, seq.0, 0, None),
-        Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
+        Segment::Ack { ack, data_ack, ece, .. } => (Kind::ACK.with_if(ECE, ece), data_ack.0, ack.0, None),
+        Segment::Syn { join, ecn } => (Kind::SYN.with_if(JOIN, join).with_if(ECE, ecn), 0, 0, None),
+        Segment::SynAck { ecn } => (SYN_ACK.with_if(ECE, ecn), 0, 0, None),
+        Segment::Trimmed { seq, len } => (Kind::DATA, seq.0, 0, Some(len)),
+        Segment::Nack { seq } => (NACK, seq.0, 0, None),
+        Segment::Fin { seq } => (Kind::FIN, seq.0, 0, None),
+        Segment::SubflowFin { seq } => (SUBFLOW_FIN, seq.0, 0, None),
+        Segment::Reset => (RESET, 0, 0, None),
+    };
+    let flags = match segment {
+        Segment::Data { ect, .. } => Flags::default().with_if(Flags::ECT, ect),
+        _ => Flags::default(),
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
     let envelope = Envelope::new(HostId::default(), size, payload.unwrap_or(0));
-    let packet = Packet { seq, ack, envelope, flags, ..Packet::default() };
+    let packet = Packet { seq, ack, envelope, flags, kind, ..Packet::default() };
     if let Segment::Trimmed { .. } = segment { packet.trimmed() } else { packet }
 }
 
@@ -65,18 +95,10 @@ fn decode_options(trailer: &Trailer) -> (Seq, AckOptions) {
     (data_ack(trailer), AckOptions { window, sack })
 }
 
-/// A header without its payload, or a NACK of one.
-#[cold]
-fn decode_trimmed(packet: &Packet) -> Segment {
-    let seq = Seq(packet.seq);
-    if packet.flags.has(Flags::DATA) { Segment::Trimmed { seq, len: packet.payload() } } else { Segment::Nack { seq } }
-}
-
 /// Is it an ACK and nothing else, without options?
 #[inline]
 pub(crate) fn is_bare_ack(packet: &Packet) -> bool {
-    let others = Flags::SYN | Flags::FIN | Flags::DATA | Flags::TRAILER | Flags::TRIMMED;
-    packet.flags.has(Flags::ACK) && !packet.flags.has_any(others)
+    packet.kind.without(ECE) == Kind::ACK && !packet.flags.has(Flags::TRAILER)
 }
 
 /// The places in the subflow's stream and in the connection's that a bare ACK acknowledges.
@@ -88,44 +110,47 @@ pub(crate) fn bare_ack(packet: &Packet) -> (Seq, Seq) {
 /// Does it carry data, which no switch has cut off?
 #[inline]
 pub(crate) fn is_data(packet: &Packet) -> bool {
-    packet.flags.has(Flags::DATA) && !packet.flags.has(Flags::TRIMMED)
+    packet.kind.has(Kind::DATA) && !packet.flags.has(Flags::TRIMMED)
 }
 
 /// Of a packet with data: its place in the subflow's stream and in the connection's, its length, and
 /// whether the stream ends with it; and CWR and PSH.
 #[inline]
 pub(crate) fn data(packet: &Packet) -> ((Seq, Seq, u16, bool), (bool, bool)) {
-    let flags = packet.flags;
-    let place = (Seq(packet.seq), Seq(packet.ack), packet.payload(), flags.has(Flags::LAST));
-    (place, (flags.has(Flags::CWR), flags.has(Flags::PUSH)))
+    let kind = packet.kind;
+    let place = (Seq(packet.seq), Seq(packet.ack), packet.payload(), kind.has(LAST));
+    (place, (kind.has(CWR), kind.has(PUSH)))
 }
 
 /// The segment that a packet carries.
 #[inline(always)]
 pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
-    let f = packet.flags;
-    if f.has(Flags::TRIMMED) {
-        decode_trimmed(packet)
-    } else if f.has(Flags::DATA) {
-        let ((seq, data_seq, len, last), (cwr, push)) = data(packet);
-        Segment::Data { seq, data_seq, len, last, ect: f.has(Flags::ECT), cwr, push }
-    } else if f.has(Flags::SYN | Flags::ACK) {
-        Segment::SynAck { ecn: f.has(Flags::ECE) }
-    } else if f.has(Flags::SYN) {
-        Segment::Syn { join: f.has(Flags::JOIN), ecn: f.has(Flags::ECE) }
-    } else if f.has(Flags::FIN) {
-        match (f.has(Flags::JOIN), f.has(Flags::ACK)) {
-            (true, _) => Segment::SubflowFin { seq: Seq(packet.seq) },
-            (_, true) => Segment::Reset,
-            _ => Segment::Fin { seq: Seq(packet.seq) },
+    let (k, seq) = (packet.kind, Seq(packet.seq));
+    if k.has(Kind::DATA) {
+        if packet.flags.has(Flags::TRIMMED) {
+            return Segment::Trimmed { seq, len: packet.payload() };
         }
+        let ((seq, data_seq, len, last), (cwr, push)) = data(packet);
+        Segment::Data { seq, data_seq, len, last, ect: packet.flags.has(Flags::ECT), cwr, push }
+    } else if k.has(SYN_ACK) {
+        Segment::SynAck { ecn: k.has(ECE) }
+    } else if k.has(Kind::SYN) {
+        Segment::Syn { join: k.has(JOIN), ecn: k.has(ECE) }
+    } else if k.has(Kind::FIN) {
+        match k {
+            SUBFLOW_FIN => Segment::SubflowFin { seq },
+            RESET => Segment::Reset,
+            _ => Segment::Fin { seq },
+        }
+    } else if k == NACK {
+        Segment::Nack { seq }
     } else {
         let (ack, data_ack) = bare_ack(packet);
         let (data_ack, options) = match trailer.map(decode_options) {
             Some((data_ack, options)) => (data_ack, Some(options)),
             None => (data_ack, None),
         };
-        Segment::Ack { ack, data_ack, ece: f.has(Flags::ECE), options }
+        Segment::Ack { ack, data_ack, ece: k.has(ECE), options }
     }
 }
 

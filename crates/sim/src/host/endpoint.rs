@@ -2,14 +2,14 @@
 //! wake-ups, and answers with packets.
 //!
 //! A family is a type for each end, [`Sending`] and [`Receiving`], in a file of its own, its
-//! settings, and a line in `families!` ([`crate::plan::family`]). Dispatch is static. A family
+//! declaration, and a line in `families!` ([`crate::host::family`]). Dispatch is static. A family
 //! reports measures of its own by name, see [`Sending::metrics`].
 
 use crate::host::connection::Connection;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Flags, Packet};
+use linkpool_network::{Kind, Packet};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId};
@@ -41,10 +41,10 @@ pub(crate) trait Endpoint: Debug {
     fn on_turn(&mut self, _io: &mut Io<'_>) -> Event {
         Event::None
     }
-    /// Prefetches the memory that a packet of `subflow` with these `flags` will touch, in stages 1 and 2. The later
+    /// Prefetches the memory that a packet of `subflow` of this `kind` will touch, in stages 1 and 2. The later
     /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
     /// cache by then.
-    fn prefetch(&self, _subflow: SubflowId, _flags: Flags, _stage: usize) {}
+    fn prefetch(&self, _subflow: SubflowId, _kind: Kind, _stage: usize) {}
 }
 
 /// The end that has data to send.

@@ -1,26 +1,51 @@
-//! Dispatch to the families of transports whose endpoints live on hosts.
+//! What a run needs of a family of transports beside its declaration, and dispatch to the families.
 //!
-//! The list of families is in [`crate::plan::family`].
+//! The list of families is `families!` of `linkpool_transport`.
 
 use crate::host::connection::{Connection, Identity};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::io::Io;
+use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
-use crate::plan::family::families;
-use crate::plan::{Family, PlannedTransport};
+use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Flags, Packet};
+use linkpool_network::{Kind, Packet, Trailer};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::{Metric, SenderState, SubflowId};
+use linkpool_transport::{Declare, Family, FamilyConfig, Metric, SenderState, SubflowId};
 use linkpool_units::Time;
 
+/// The two ends of a family's connections, and its packets.
+pub(crate) trait Ends: Declare {
+    /// The end that has data to send.
+    type Sender: Sending;
+    /// The end that receives data.
+    type Receiver: Receiving;
+    /// Its kinds of packets without data. The first that fits a packet names it.
+    const KINDS: &'static [PacketKind];
+
+    /// A sender of `transport`, whose own config is the second value, with `size` bytes (none:
+    /// without end), to a host to which `paths` equal-cost paths lead.
+    fn sender(
+        transport: (&PlannedTransport, &Self::Config),
+        end: (Connection, Identity),
+        size: Option<u64>,
+        paths: &dyn Fn() -> u64,
+    ) -> Self::Sender;
+
+    /// A receiver of `transport`.
+    fn receiver(transport: (&PlannedTransport, &Self::Config), end: (Connection, Identity)) -> Self::Receiver;
+
+    /// What `packet` says with its `trailer`; full packets have `mss` bytes of payload.
+    fn said(packet: &Packet, trailer: Option<&Trailer>, mss: u16) -> Said;
+}
+
 macro_rules! endpoint {
-    ($name:ident: $($family:ident($module:ident::$end:ident)),*) => {
+    ($name:ident: $($family:ident($module:ident)),*) => {
         // The family is in the first line, with what each packet reads.
         #[derive(Debug)]
         #[repr(u8)]
-        pub(crate) enum $name { $($family(crate::host::$module::$end)),* }
+        pub(crate) enum $name { $($family(<linkpool_transport::$module::$family as Ends>::$name)),* }
 
         impl Endpoint for $name {
             #[inline]
@@ -35,17 +60,29 @@ macro_rules! endpoint {
                 match self { $($name::$family(end) => end.on_turn(io)),* }
             }
             #[inline]
-            fn prefetch(&self, subflow: SubflowId, flags: Flags, stage: usize) {
-                match self { $($name::$family(end) => end.prefetch(subflow, flags, stage)),* }
+            fn prefetch(&self, subflow: SubflowId, kind: Kind, stage: usize) {
+                match self { $($name::$family(end) => end.prefetch(subflow, kind, stage)),* }
             }
         }
     };
 }
 
 macro_rules! ends {
-    ($($family:ident: $module:ident($sender:ident, $receiver:ident),)*) => {
-        endpoint! { Sender: $($family($module::$sender)),* }
-        endpoint! { Receiver: $($family($module::$receiver)),* }
+    ($($family:ident: $module:ident,)*) => {
+        endpoint! { Sender: $($family($module)),* }
+        endpoint! { Receiver: $($family($module)),* }
+
+        /// The kinds of packets without data of `family`.
+        pub(crate) fn kinds(family: Family) -> &'static [PacketKind] {
+            match family { $(Family::$family => <linkpool_transport::$module::$family as Ends>::KINDS),* }
+        }
+
+        /// [`Ends::said`] of `family`.
+        pub(crate) fn said(family: Family, packet: &Packet, trailer: Option<&Trailer>, mss: u16) -> Said {
+            match family {
+                $(Family::$family => <linkpool_transport::$module::$family as Ends>::said(packet, trailer, mss)),*
+            }
+        }
 
         impl Sender {
             /// A sender of `transport` with `size` bytes (none: without end), to a host to which
@@ -57,8 +94,8 @@ macro_rules! ends {
                 paths: &dyn Fn() -> u64,
             ) -> Sender {
                 match &transport.family {
-                    $(Family::$family(settings) => Sender::$family(
-                        crate::host::$module::$sender::new((transport, settings), end, size, paths),
+                    $(FamilyConfig::$family(config) => Sender::$family(
+                        <linkpool_transport::$module::$family as Ends>::sender((transport, config), end, size, paths),
                     )),*
                 }
             }
@@ -68,8 +105,8 @@ macro_rules! ends {
             /// A receiver of `transport`.
             pub(crate) fn new(transport: &PlannedTransport, end: (Connection, Identity)) -> Receiver {
                 match &transport.family {
-                    $(Family::$family(settings) => Receiver::$family(
-                        crate::host::$module::$receiver::new((transport, settings), end),
+                    $(FamilyConfig::$family(config) => Receiver::$family(
+                        <linkpool_transport::$module::$family as Ends>::receiver((transport, config), end),
                     )),*
                 }
             }
@@ -152,4 +189,33 @@ macro_rules! ends {
     };
 }
 
-families!(ends);
+linkpool_transport::families!(ends);
+
+/// The kinds of packets without data of all families, as traces name them, and what each is for.
+pub fn packet_kinds() -> Vec<(&'static str, Role)> {
+    Family::ALL.iter().flat_map(|family| kinds(*family)).map(|kind| (kind.name, kind.role)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::kinds::WITH_DATA;
+    use std::collections::HashMap;
+
+    /// Each name of a packet has one role in all families, none of them is that of a packet with data,
+    /// and each kind can be met: no kind before it takes all of its packets.
+    #[test]
+    fn kinds_of_packets_are_told_apart() {
+        let mut roles = HashMap::new();
+        for family in Family::ALL {
+            let kinds = kinds(*family);
+            for (place, kind) in kinds.iter().enumerate() {
+                assert_eq!(*roles.entry(kind.name).or_insert(kind.role), kind.role, "{}", kind.name);
+                assert!(!WITH_DATA.contains(&kind.name) && !kind.bits.has(Kind::DATA));
+                assert!(kind.among.has(kind.bits), "{} can be told by its bits", kind.name);
+                let packet = Packet { kind: kind.bits, ..Packet::default() };
+                assert_eq!(crate::host::kinds::name(&packet, kinds), kind.name, "{family:?} {place}");
+            }
+        }
+    }
+}

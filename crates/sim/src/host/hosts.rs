@@ -17,7 +17,7 @@ use crate::results::outcome::FlowOutcome;
 use crate::results::passing::Passing;
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{prefetch, stream};
-use linkpool_network::{Egress, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, Routes, Trailer};
+use linkpool_network::{Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, Routes, Trailer};
 use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
 
@@ -379,7 +379,7 @@ impl<'p> Hosts<'p> {
     /// The endpoint of `host` that has sent `packet`, which a switch has sent back.
     pub(crate) fn sender_of_returned(&mut self, host: NodeId, packet: &Packet) -> Option<Handle> {
         let (named, _) = Handle::split(packet.endpoint);
-        if packet.flags.has(Flags::SYN) {
+        if packet.kind.has(Kind::SYN) {
             return Some(named);
         }
         let receiver = HostId::from(packet.ack);
@@ -457,14 +457,11 @@ impl Handler for Hosts<'_> {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress) {
         self.context.now = now;
         self.delivered += 1;
-        // One look for all that is seldom.
-        if packet.flags.has_any(Flags(Flags::SYN.0 | Flags::TRIMMED.0)) {
-            if packet.is_returned() {
-                return self.take_back(host, packet, network);
-            }
-            if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) {
-                return self.accept(host, packet, network);
-            }
+        if packet.flags.has(Flags::TRIMMED) && packet.is_returned() {
+            return self.take_back(host, packet, network);
+        }
+        if packet.kind.has(Kind::SYN) && !packet.kind.has(Kind::ACK) {
+            return self.accept(host, packet, network);
         }
         self.deliver(host, Handle::split(packet.endpoint), packet, network);
     }
@@ -512,7 +509,7 @@ impl Handler for Hosts<'_> {
         match stage {
             1 => prefetch(slot),
             2 => slot.prefetch_end(),
-            _ => slot.prefetch(subflow, packet.flags, stage - 2),
+            _ => slot.prefetch(subflow, packet.kind, stage - 2),
         }
     }
 

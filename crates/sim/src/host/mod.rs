@@ -1,6 +1,6 @@
 //! Hosts: their endpoints, and the common state of all hosts of a partition.
 //!
-//! [`endpoint`] is the interface for families of transports, [`component`] the interface for
+//! [`endpoint`] and [`family`] are the interface for families of transports, [`component`] the interface for
 //! components beside the endpoints.
 
 pub(crate) mod component;
@@ -12,6 +12,7 @@ pub(crate) mod handle;
 pub(crate) mod hosts;
 pub(crate) mod inbox;
 pub(crate) mod io;
+pub(crate) mod kinds;
 pub(crate) mod measured;
 pub(crate) mod message;
 pub(crate) mod messages;

@@ -3,21 +3,69 @@
 
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::family::Ends;
 use crate::host::handle::Handle;
 use crate::host::io::Io;
+use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
-use crate::plan::family::ndp::{METRICS, Ndp};
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Envelope, Flags, Packet, Trailer};
-use linkpool_transport::ndp::{Message, Output, Receiver, Sender};
+use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
+use linkpool_transport::ndp::{Config, Message, Ndp, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
+use std::sync::Arc;
 
-/// A PULL: bits that no other packet has together.
-pub(crate) const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
+/// With data: the last packet.
+const LAST: Kind = Kind::OWN_0;
+/// An ACK of a header without its payload.
+const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_0.0);
+const PULL: Kind = Kind(Kind::ACK.0 | Kind::OWN_1.0);
+
+impl Ends for Ndp {
+    type Sender = NdpSender;
+    type Receiver = NdpReceiver;
+    /// Each may have `SYN`, too: it answers a packet that may have opened the connection.
+    const KINDS: &'static [PacketKind] = &[
+        PacketKind::new(PULL, PULL, "PULL", Role::Grant),
+        PacketKind::new(NACK, NACK, "NACK", Role::Nack),
+        PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack),
+    ];
+
+    fn sender(
+        (transport, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+        size: Option<u64>,
+        paths: &dyn Fn() -> u64,
+    ) -> NdpSender {
+        let sender = Sender::new(config.clone(), size, transport.path_count(paths));
+        NdpSender { sender, connection, identity }
+    }
+
+    fn receiver(
+        (_, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+    ) -> NdpReceiver {
+        NdpReceiver { receiver: Receiver::new(config.clone()), connection, identity, enrolled: false, openings: 0 }
+    }
+
+    /// Of data: the number of the packet, and its first byte in the stream if all packets before it
+    /// are full. Of others: the number of the packet, or of the PULL, and the first packet that has
+    /// not arrived; where the name of the receiver stands in place of that, 0.
+    fn said(packet: &Packet, trailer: Option<&Trailer>, mss: u16) -> Said {
+        let (seq, ack) = match (packet.kind.has(Kind::DATA), packet.kind.has(Kind::SYN)) {
+            (true, _) => {
+                let number = number(packet, trailer);
+                (number, number.wrapping_mul(mss.into()))
+            }
+            (false, true) => (packet.seq, 0),
+            (false, false) => (packet.seq, packet.ack),
+        };
+        Said { seq, ack, ece: false }
+    }
+}
 
 /// A sender. It knows the paths to its receiver by number; the connection's path selector
 /// translates them for packets.
@@ -44,23 +92,11 @@ pub(crate) struct NdpReceiver {
 const NUMBER: usize = Opening::WORDS;
 
 /// The number of the data packet `packet`, which came with `trailer`.
-pub(crate) fn number(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
+fn number(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
     trailer.map_or(packet.seq, |trailer| trailer[NUMBER])
 }
 
 impl NdpSender {
-    /// A sender of `size` bytes (none: without end), to a host to which `paths` equal-cost paths
-    /// lead.
-    pub(crate) fn new(
-        (transport, settings): (&PlannedTransport, &Ndp),
-        (connection, identity): (Connection, Identity),
-        size: Option<u64>,
-        paths: &dyn Fn() -> u64,
-    ) -> NdpSender {
-        let sender = Sender::new(settings.config.clone(), size, transport.path_count(paths));
-        NdpSender { sender, connection, identity }
-    }
-
     fn event(&self) -> Event {
         if self.sender.state() == SenderState::Open { Event::None } else { Event::Closed }
     }
@@ -71,23 +107,21 @@ impl Endpoint for NdpSender {
         let NdpSender { sender, connection, identity } = self;
         let now = io.now;
         if packet.is_returned() {
-            let (number, opened) = (number(packet, io.trailer(packet)), packet.flags.has(Flags::SYN));
+            let (number, opened) = (number(packet, io.trailer(packet)), packet.kind.has(Kind::SYN));
             sender.on_returned(number, opened, now, &mut Out { connection, identity, io, answers_opening: false });
             return self.event();
         }
         // The answer to a packet that may have opened the connection names the receiver.
         let mut next = packet.ack;
-        if packet.flags.has(Flags::SYN) {
+        if packet.kind.has(Kind::SYN) {
             connection.peer = Handle::split(packet.ack).0;
             next = 0;
         }
         let out = &mut Out { connection, identity, io, answers_opening: false };
-        if packet.flags.has(PULL) {
-            sender.on_pull(packet.seq, next, now, out);
-        } else if packet.flags.has(Flags::TRIMMED) {
-            sender.on_nack(packet.seq, next, now, out);
-        } else {
-            sender.on_ack(packet.seq, next, now, out);
+        match packet.kind.without(Kind::SYN) {
+            PULL => sender.on_pull(packet.seq, next, now, out),
+            NACK => sender.on_nack(packet.seq, next, now, out),
+            _ => sender.on_ack(packet.seq, next, now, out),
         }
         self.event()
     }
@@ -175,7 +209,7 @@ impl Sending for NdpSender {
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         let counters = self.sender.counters();
-        let all: [Metric; METRICS] = [
+        let all = [
             Metric::count("nacks", counters.nacks),
             Metric::count("returned", counters.returned),
             Metric::count("pulls", counters.pulls),
@@ -197,15 +231,6 @@ impl Sending for NdpSender {
 }
 
 impl NdpReceiver {
-    /// A receiver.
-    pub(crate) fn new(
-        (_, settings): (&PlannedTransport, &Ndp),
-        (connection, identity): (Connection, Identity),
-    ) -> NdpReceiver {
-        let receiver = Receiver::new(settings.config.clone());
-        NdpReceiver { receiver, connection, identity, enrolled: false, openings: 0 }
-    }
-
     /// Takes its place in the pull queue if it owes PULLs.
     fn enrol(&mut self, io: &mut Io<'_>) {
         if self.receiver.owes() && !self.enrolled {
@@ -218,15 +243,10 @@ impl NdpReceiver {
 impl Endpoint for NdpReceiver {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let now = io.now;
-        let (number, flags) = (number(packet, io.trailer(packet)), packet.flags);
-        let (len, last, trimmed) = (packet.payload(), flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
-        self.openings += u32::from(flags.has(Flags::SYN));
-        let out = &mut Out {
-            connection: &mut self.connection,
-            identity: &self.identity,
-            io,
-            answers_opening: flags.has(Flags::SYN),
-        };
+        let (number, opens) = (number(packet, io.trailer(packet)), packet.kind.has(Kind::SYN));
+        let (len, last, trimmed) = (packet.payload(), packet.kind.has(LAST), packet.flags.has(Flags::TRIMMED));
+        self.openings += u32::from(opens);
+        let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: opens };
         let complete = self.receiver.on_data(number, (len, last), trimmed, now, out);
         self.enrol(io);
         if complete { Event::Delivered } else { Event::None }
@@ -297,8 +317,8 @@ impl Output for Out<'_, '_> {
             Message::Data { number, len, last, opens } => {
                 packet.envelope = Envelope::new(c.peer_host, len + c.sizes.header, len);
                 packet.ack = identity.host.into();
-                packet.flags = packet.flags | Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
-                packet.flags = packet.flags.with_if(Flags::LAST, last).with_if(Flags::SYN, opens);
+                packet.flags = packet.flags | Flags::TRIMMABLE | Flags::RETURNABLE;
+                packet.kind = Kind::DATA.with_if(LAST, last).with_if(Kind::SYN, opens);
                 if opens {
                     let Identity { flow, host: src, transport, me: peer } = *identity;
                     let to = OpeningFor::Flow(flow);
@@ -318,11 +338,10 @@ impl Output for Out<'_, '_> {
                 packet.seq = number;
                 return self.io.send_last(packet, None);
             }
-            Message::Ack { number, next } => self.answer(&mut packet, Flags::ACK, (number, next)),
-            Message::Nack { number, next } => self.answer(&mut packet, Flags::ACK | Flags::TRIMMED, (number, next)),
+            Message::Ack { number, next } => self.answer(&mut packet, Kind::ACK, (number, next)),
+            Message::Nack { number, next } => self.answer(&mut packet, NACK, (number, next)),
             Message::Pull { count, next } => {
-                (packet.seq, packet.ack) = (count, next);
-                packet.flags = packet.flags | PULL;
+                (packet.seq, packet.ack, packet.kind) = (count, next, PULL);
             }
         }
         self.io.send(&packet);
@@ -347,9 +366,44 @@ impl Output for Out<'_, '_> {
 impl Out<'_, '_> {
     /// Writes an ACK or a NACK of packet `number`; in answer to a packet that may have opened the
     /// connection, the receiver's name in place of the cumulative ACK.
-    fn answer(&self, packet: &mut Packet, flags: Flags, (number, next): (u32, u32)) {
-        packet.flags = packet.flags | flags.with_if(Flags::SYN, self.answers_opening);
+    fn answer(&self, packet: &mut Packet, kind: Kind, (number, next): (u32, u32)) {
+        packet.kind = kind.with_if(Kind::SYN, self.answers_opening);
         packet.seq = number;
         packet.ack = if self.answers_opening { self.identity.me.raw() } else { next };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::kinds::name;
+    use linkpool_units::HostId;
+
+    /// Data has the number of the packet and its place in the stream, from the trailer if it may open
+    /// the connection; an ACK that names the receiver acknowledges nothing in order.
+    #[test]
+    fn packets_say_their_numbers() {
+        let mut trailer = Trailer::default();
+        trailer[NUMBER] = 9;
+        let said = |kind, trailer| {
+            let envelope = Envelope::new(HostId::new(3), 1_064, 1_000);
+            let packet = Packet { seq: 7, ack: 5, envelope, kind, ..Packet::default() };
+            let Said { seq, ack, ece } = Ndp::said(&packet, trailer, 1_000);
+            assert!(!ece);
+            (seq, ack)
+        };
+        assert_eq!(said(Kind::DATA, None), (7, 7_000));
+        assert_eq!(said(Kind::DATA | LAST, None), (7, 7_000));
+        assert_eq!(said(Kind::DATA | Kind::SYN, Some(&trailer)), (9, 9_000));
+        assert_eq!(said(Kind::ACK, None), (7, 5));
+        assert_eq!(said(NACK | Kind::SYN, None), (7, 0));
+    }
+
+    #[test]
+    fn packets_have_their_kinds() {
+        let kind = |kind| name(&Packet { kind, ..Packet::default() }, Ndp::KINDS);
+        assert_eq!([Kind::ACK, Kind::ACK | Kind::SYN].map(kind), ["ACK"; 2]);
+        assert_eq!([NACK, NACK | Kind::SYN].map(kind), ["NACK"; 2]);
+        assert_eq!(kind(PULL), "PULL");
     }
 }

@@ -8,7 +8,7 @@ use crate::host::measured::MeasuredBytes;
 use crate::host::messages::{Arriving, Messages};
 use crate::plan::{FlowId, LabelId, PlannedFlow, TransportId};
 use linkpool_engine::{Stream, prefetch, prefetch_lines};
-use linkpool_network::{Flags, HostId};
+use linkpool_network::{HostId, Kind};
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 use smallvec::SmallVec;
@@ -210,13 +210,13 @@ impl Slot {
         }
     }
 
-    /// Prefetches the memory beyond it that a packet for `subflow` with these `flags` will touch; see
+    /// Prefetches the memory beyond it that a packet for `subflow` of this `kind` will touch; see
     /// [`Endpoint::prefetch`].
     #[inline]
-    pub(crate) fn prefetch(&self, subflow: SubflowId, flags: Flags, stage: usize) {
+    pub(crate) fn prefetch(&self, subflow: SubflowId, kind: Kind, stage: usize) {
         match &self.occupant {
-            Occupant::Sender(sending) => sending.end.prefetch(subflow, flags, stage),
-            Occupant::Receiver(receiving) => receiving.end.prefetch(subflow, flags, stage),
+            Occupant::Sender(sending) => sending.end.prefetch(subflow, kind, stage),
+            Occupant::Receiver(receiving) => receiving.end.prefetch(subflow, kind, stage),
             Occupant::Free => {}
         }
     }

@@ -1,18 +1,24 @@
 //! TCP and MPTCP as endpoints of a host: segments become packets, and wake-ups timers.
 
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
-use crate::host::encoding::{bare_ack, data, decode, encode, encode_options, is_bare_ack, is_data};
+use crate::host::encoding::{
+    ECE, KINDS, bare_ack, data, data_ack, decode, encode, encode_options, is_bare_ack, is_data,
+};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::family::Ends;
 use crate::host::handle::Handle;
 use crate::host::io::Io;
+use crate::host::kinds::{PacketKind, Said};
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
-use crate::plan::family::tcp::Tcp;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Flags, Packet};
+use linkpool_network::{Flags, Kind, Packet, Trailer};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
-use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState, SubflowId};
+use linkpool_transport::tcp::Tcp;
+use linkpool_transport::{
+    Delivery, DupackThreshold, Metric, Output, Receiver, Segment, Sender, SenderState, SubflowId,
+};
 use linkpool_units::Time;
 
 /// A sender. The fields that an ACK reads or writes come first.
@@ -33,16 +39,46 @@ pub(crate) struct TcpReceiver {
     identity: Identity,
 }
 
+impl Ends for Tcp {
+    type Sender = TcpSender;
+    type Receiver = TcpReceiver;
+    const KINDS: &'static [PacketKind] = KINDS;
+
+    fn sender(
+        (transport, ()): (&PlannedTransport, &()),
+        end: (Connection, Identity),
+        size: Option<u64>,
+        paths: &dyn Fn() -> u64,
+    ) -> TcpSender {
+        TcpSender::new(transport, end, size, paths)
+    }
+
+    fn receiver((transport, ()): (&PlannedTransport, &()), end: (Connection, Identity)) -> TcpReceiver {
+        TcpReceiver::new(transport, end)
+    }
+
+    /// Of an ACK: the next byte that is expected of the connection's stream, and of the subflow.
+    fn said(packet: &Packet, trailer: Option<&Trailer>, _: u16) -> Said {
+        let seq = match trailer {
+            None => packet.seq,
+            // In the packet stands the place of its trailer.
+            Some(_) if packet.kind.has(Kind::SYN) => 0,
+            Some(trailer) => data_ack(trailer).0,
+        };
+        Said { seq, ack: packet.ack, ece: packet.kind.has(ECE) }
+    }
+}
+
 impl TcpSender {
     /// A sender of `transport`, to a host to which `paths` equal-cost paths lead.
-    pub(crate) fn new(
-        (transport, settings): (&PlannedTransport, &Tcp),
+    fn new(
+        transport: &PlannedTransport,
         (connection, identity): (Connection, Identity),
         size: Option<u64>,
         paths: &dyn Fn() -> u64,
     ) -> TcpSender {
         let config = transport.config.clone();
-        let mut sender = if settings.auto_subflows {
+        let mut sender = if transport.auto_subflows {
             // The paths are not for subflow 0 of MMPTCP.
             let before = transport.scatter == Subflows::First;
             let most = config.subflows - before as usize;
@@ -50,7 +86,7 @@ impl TcpSender {
         } else {
             Sender::new(config, size)
         };
-        if settings.auto_dupack {
+        if transport.config.dupack_threshold == DupackThreshold::Auto {
             sender.expect_reordering(dupack_threshold(paths()));
         }
         if connection.stays_open {
@@ -91,13 +127,13 @@ impl Endpoint for TcpSender {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let TcpSender { connection, sender, identity } = self;
-        let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
+        let (marked, now) = (packet.kind.has(ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
         if is_bare_ack(packet) {
             let (ack, data_ack) = bare_ack(packet);
             sender.on_bare_ack(subflow, (ack, data_ack, marked), now, &mut Out { connection, identity, io });
         } else {
-            if packet.flags.has(Flags::SYN | Flags::ACK) {
+            if packet.kind.has(Kind::SYN | Kind::ACK) {
                 connection.peer = Handle::split(packet.seq).0;
             }
             let segment = decode(packet, io.trailer(packet));
@@ -117,8 +153,8 @@ impl Endpoint for TcpSender {
     }
 
     #[inline]
-    fn prefetch(&self, subflow: SubflowId, flags: Flags, stage: usize) {
-        self.sender.prefetch(subflow, flags.has(Flags::ECE), stage);
+    fn prefetch(&self, subflow: SubflowId, kind: Kind, stage: usize) {
+        self.sender.prefetch(subflow, kind.has(ECE), stage);
     }
 }
 
@@ -213,10 +249,7 @@ impl Sending for TcpSender {
 
 impl TcpReceiver {
     /// A receiver of `transport`.
-    pub(crate) fn new(
-        (transport, _): (&PlannedTransport, &Tcp),
-        (connection, identity): (Connection, Identity),
-    ) -> TcpReceiver {
+    fn new(transport: &PlannedTransport, (connection, identity): (Connection, Identity)) -> TcpReceiver {
         TcpReceiver { connection, receiver: Receiver::new(transport.config.clone()), identity }
     }
 }
@@ -252,7 +285,7 @@ impl Endpoint for TcpReceiver {
     }
 
     #[inline]
-    fn prefetch(&self, subflow: SubflowId, _flags: Flags, stage: usize) {
+    fn prefetch(&self, subflow: SubflowId, _kind: Kind, stage: usize) {
         self.receiver.prefetch(subflow, stage);
     }
 }

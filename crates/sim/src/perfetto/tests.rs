@@ -47,7 +47,17 @@ fn opens(control: &'static str, stays_open: bool) -> What {
         reads: false,
         ack_delay: 0,
         pulled: false,
+        phases: true,
     }
+}
+
+/// Of a family whose packets have no handshake.
+fn opens_without_phases() -> What {
+    let mut what = opens("pulled", false);
+    if let What::Opens { phases, .. } = &mut what {
+        *phases = false;
+    }
+    what
 }
 
 fn sight(subflow: u32, kind: &'static str) -> Sight {
@@ -260,12 +270,12 @@ fn suppressions_end() {
     assert_eq!(of, expected);
 }
 
-/// Packets of NDP have no handshake and no phases; of a connection that was open before, subflows
+/// Packets of some families have no handshake and no phases; of a connection that was open before, subflows
 /// begin with their states, and SYNs begin others.
 #[test]
 fn subflows_begin_in_different_ways() {
-    let ndp = drawn(&[(0, opens("ndp", false)), (0, sent(0, "data")), (1, state(0, STATE))], true);
-    assert_eq!(ndp, ["1 subflow 0: cwnd: 10"]);
+    let plain = drawn(&[(0, opens_without_phases()), (0, sent(0, "data")), (1, state(0, STATE))], true);
+    assert_eq!(plain, ["1 subflow 0: cwnd: 10"]);
     let open = [
         (0, opens("lia", true)),
         (1, sent(0, "data")),
@@ -291,7 +301,7 @@ fn losses_are_instants() {
     };
     let lines = drawn(
         &[
-            (0, opens("ndp", false)),
+            (0, opens_without_phases()),
             (0, sent(0, "data")),
             (1, lost("full")),
             (2, lost("down")),

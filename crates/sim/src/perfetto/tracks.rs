@@ -127,12 +127,12 @@ impl<'f> Tracks<'f> {
     pub(super) fn row(&mut self, Row { at, flow, what }: &Row) {
         let (at, flow) = (*at, *flow);
         match what {
-            What::Opens { src, dst, transport, control, size, stays_open, .. } => {
+            What::Opens { src, dst, transport, control, size, stays_open, phases, .. } => {
                 let size = size.map_or("unlimited".to_string(), |size| format!("{size} B"));
                 let name = if *stays_open { "connection" } else { "flow" };
                 let size = if *stays_open { "messages".to_string() } else { size };
                 let name = format!("{name} {}: {src}->{dst}, {transport}, {size}", u32::from(flow));
-                self.opens(flow, name, control, *stays_open);
+                self.opens(flow, name, (control, *phases), *stays_open);
             }
             // Of a connection that was open before, subflows begin with their states.
             What::Sent { by: End::Sender, packet, .. } if packet.kind == "SYN" || !self.stays_open(flow) => {
@@ -163,12 +163,12 @@ impl<'f> Tracks<'f> {
         self.flows.get(&flow).is_some_and(|known| known.lanes.is_some())
     }
 
-    fn opens(&mut self, flow: FlowId, name: String, control: &str, stays_open: bool) {
+    fn opens(&mut self, flow: FlowId, name: String, (control, has_phases): (&str, bool), stays_open: bool) {
         // Process 0 has a meaning of its own.
         self.file.process(process(flow), (u32::from(flow) + 1) as i32, name);
         let acked = Track { uuid: process(flow) + 1, name: "acknowledged".to_string(), parent: Some(process(flow)) };
         self.file.counter(acked, "B");
-        let (hands_over, has_phases) = (control == "mmptcp", control != "ndp");
+        let hands_over = control == "mmptcp";
         let lanes = stays_open.then(Vec::new);
         self.flows.insert(flow, Flow { hands_over, has_phases, subflows: BTreeMap::new(), lanes });
     }
@@ -274,7 +274,7 @@ impl<'f> Tracks<'f> {
             ("window restored", |s| s.undos),
         ] {
             // The first that is heard of a subflow may be that its SYN is sent again. The timers of several
-            // packets may expire in one instant (NDP has one for each).
+            // packets may expire in one instant, where each packet has one.
             let before = shakes_hands.then_some(0);
             for _ in last.as_ref().map(of).or(before).map_or(0..0, |before| before..of(state)) {
                 file.instant(at, track(flow, subflow, 0), name.to_string(), &[], Vec::new());

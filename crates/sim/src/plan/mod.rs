@@ -3,7 +3,6 @@
 pub(crate) mod capture;
 pub(crate) mod changes;
 pub(crate) mod exchanges;
-pub(crate) mod family;
 pub(crate) mod flows;
 pub(crate) mod ids;
 pub(crate) mod paths;
@@ -17,7 +16,6 @@ pub(crate) mod workload;
 
 pub use capture::{CapturePlan, View};
 pub use changes::LinkChanges;
-pub use family::{Facts, Family};
 pub use flows::{Flows, Merged};
 pub use ids::{FlowId, LabelId, ProcessId, TransportId};
 pub use paths::{PathError, PathRule};
@@ -247,7 +245,7 @@ impl Plan {
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
             || self.placement.is_some()
-            || self.transports.iter().any(|transport| !transport.family.facts().fins)
+            || self.transports.iter().any(|transport| !transport.facts.fins)
     }
 
     /// The size of the smallest packet, in bytes.

@@ -1,11 +1,10 @@
 //! Plans the transports of a scenario: the configuration of their endpoints.
 
-use crate::plan::family::{Facts, Family};
 use crate::plan::paths::PathRule;
 use linkpool_network::{Fabric, HostId, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
-use linkpool_transport::{Config, SubflowId};
+use linkpool_transport::{Config, Facts, FamilyConfig, SubflowId};
 use linkpool_workload::{Flow, FlowPriority};
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ pub struct PlannedTransport {
     pub name: String,
     /// Its congestion control.
     pub control: &'static str,
-    /// For both ends. Families other than TCP read only the settings that apply to them.
+    /// For both ends.
     pub config: Arc<Config>,
     /// The sizes of its packets on the wire.
     pub sizes: PacketSizes,
@@ -30,9 +29,11 @@ pub struct PlannedTransport {
     pub balancing: Option<Balancing>,
     /// Do its receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
-    /// Its family, with the settings of that family alone.
-    pub family: Family,
-    /// The properties of the family.
+    /// A connection has as many subflows as there are paths, at most as many as the config says.
+    pub auto_subflows: bool,
+    /// Its family, with what endpoints of that family read beside the config.
+    pub family: FamilyConfig,
+    /// The facts of the family.
     pub facts: Facts,
 }
 
@@ -48,8 +49,7 @@ pub struct PacketSizes {
 impl PlannedTransport {
     /// Plans `t`.
     pub(crate) fn new(t: &scenario::Transport) -> PlannedTransport {
-        let family = Family::of(t);
-        let facts = family.facts();
+        let (family, facts) = (t.control.family(), t.control.family().facts());
         let spreads = facts.spreads_over.is_some();
         let scatter = match t.paths.rule {
             _ if spreads => Subflows::All,
@@ -82,7 +82,8 @@ impl PlannedTransport {
                 _ => None,
             },
             trimming: t.trimming || facts.trimming,
-            family,
+            auto_subflows: t.subflows == scenario::Subflows::Auto,
+            family: family.config(&t.own, &t.config),
             facts,
         }
     }

@@ -1,11 +1,11 @@
 //! The rows of a trace: one for each event of a flow.
 
-use crate::host::encoding::data_ack;
 use crate::host::endpoint::Sending;
-use crate::host::ndp;
+use crate::host::family::{kinds, said};
+use crate::host::kinds::{Said, name};
 use crate::plan::FlowId;
 use linkpool_network::{Flags, Packet, Trailer};
-use linkpool_transport::SubflowId;
+use linkpool_transport::{Family, SubflowId};
 use serde::Serialize;
 
 /// An event of a flow.
@@ -61,8 +61,11 @@ pub enum What {
         reads: bool,
         /// For how long the receiver's timer delays an ACK, ps.
         ack_delay: u64,
-        /// Does the receiver ask for each packet after the first window, by a PULL?
+        /// Does the receiver ask for each packet after the first window?
         pulled: bool,
+        /// Do subflows begin with a handshake, and go through slow start, congestion avoidance and
+        /// recovery?
+        phases: bool,
     },
     /// An end has sent a packet: it is now in the queue of its host's link, or found no room there.
     Sent {
@@ -157,14 +160,15 @@ pub enum What {
 pub struct Sight {
     /// Its subflow.
     pub subflow: SubflowId,
-    /// `SYN`, `SYN-ACK`, `data`, `header` of data that was trimmed, `returned` header, `ACK`,
-    /// `NACK`, `PULL`, `FIN`, `RST`.
+    /// `data`, `header` of data that was trimmed, `returned` header, or a kind that its family
+    /// declares, such as `SYN`, `ACK` or `NACK`.
     pub kind: &'static str,
     /// Of data: its first byte in the subflow; of an ACK: the next byte of the connection's stream
-    /// that is expected; modulo 2^32. Of NDP: the number of the packet, or of the PULL.
+    /// that is expected; modulo 2^32. Where packets are numbered: the number of the packet.
     pub seq: u32,
     /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the
-    /// subflow expects; modulo 2^32. Of NDP's ACKs: the first packet that has not arrived.
+    /// subflow expects; modulo 2^32. Where packets are numbered, of an ACK: the first packet that has
+    /// not arrived.
     pub ack: u32,
     /// Payload, bytes.
     pub payload: u16,
@@ -177,36 +181,17 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// `packet` of `subflow` with its `trailer`; `numbered`: NDP numbers its packets, which have so
-    /// many bytes of payload.
-    pub(crate) fn of(packet: &Packet, trailer: Option<&Trailer>, subflow: SubflowId, numbered: Option<u16>) -> Sight {
-        let has = |flag| packet.flags.has(flag);
-        let kind = match () {
-            () if packet.is_returned() => "returned",
-            () if has(Flags::DATA | Flags::TRIMMED) => "header",
-            () if has(Flags::DATA) => "data",
-            () if has(Flags::FIN | Flags::ACK) && !has(Flags::JOIN) => "RST",
-            () if has(Flags::FIN) => "FIN",
-            () if has(ndp::PULL) => "PULL",
-            () if has(Flags::TRIMMED) => "NACK",
-            () if has(Flags::SYN | Flags::ACK) && numbered.is_none() => "SYN-ACK",
-            () if has(Flags::SYN) && numbered.is_none() => "SYN",
-            () => "ACK",
-        };
-        let (mut seq, mut ack) = (packet.seq, packet.ack);
-        if let Some(mss) = numbered {
-            if has(Flags::DATA) {
-                seq = ndp::number(packet, trailer);
-                ack = seq.wrapping_mul(mss.into());
-            } else if has(Flags::SYN) {
-                ack = 0; // the name of the receiver stands there
-            }
-        } else if let Some(trailer) = trailer {
-            // In the packet stands the place of its trailer.
-            seq = if has(Flags::SYN) { 0 } else { data_ack(trailer).0 };
-        }
-        let (payload, size) = (packet.payload(), packet.size());
-        Sight { subflow, kind, seq, ack, payload, size, ce: has(Flags::CE), ece: has(Flags::ECE) }
+    /// `packet` of `subflow` with its `trailer`, of a family whose full packets have so many bytes of
+    /// payload.
+    pub(crate) fn of(
+        packet: &Packet,
+        trailer: Option<&Trailer>,
+        subflow: SubflowId,
+        (family, mss): (Family, u16),
+    ) -> Sight {
+        let Said { seq, ack, ece } = said(family, packet, trailer, mss);
+        let (kind, payload, size) = (name(packet, kinds(family)), packet.payload(), packet.size());
+        Sight { subflow, kind, seq, ack, payload, size, ce: packet.flags.has(Flags::CE), ece }
     }
 }
 
@@ -275,66 +260,65 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkpool_network::{Envelope, HostId};
+    use crate::host::encoding::encode;
+    use crate::plan::PacketSizes;
+    use linkpool_network::{Envelope, HostId, Kind};
+    use linkpool_transport::{Segment, Seq};
 
-    fn packet(flags: Flags) -> Packet {
+    fn packet(kind: Kind, flags: Flags) -> Packet {
         let envelope = Envelope::new(HostId::new(3), 1_064, 1_000);
-        Packet { seq: 7, ack: 5, envelope, flags, ..Packet::default() }
+        Packet { seq: 7, ack: 5, envelope, flags, kind, ..Packet::default() }
     }
 
-    /// Each packet of TCP and of NDP by the flags that it has.
+    fn sight(kind: Kind, flags: Flags, trailer: Option<&Trailer>, family: Family) -> Sight {
+        Sight::of(&packet(kind, flags), trailer, SubflowId::new(2), (family, 1_000))
+    }
+
+    /// Packets of all families with data have the same names; others have those that their family
+    /// declares.
     #[test]
     fn packets_have_their_kinds() {
-        let kind = |flags, numbered| Sight::of(&packet(flags), None, SubflowId::FIRST, numbered).kind;
-        let (syn, ack, data) = (Flags::SYN, Flags::ACK, Flags::DATA);
-        let trimmed = data | Flags::TRIMMED | Flags::TRIMMABLE;
-        let tcp = [
+        let trimmed = Flags::TRIMMED | Flags::TRIMMABLE;
+        for family in Family::ALL {
+            let name = |kind, flags| sight(kind, flags, None, *family).kind;
+            assert_eq!(name(Kind::DATA, Flags::default()), "data");
+            assert_eq!(name(Kind::DATA | Kind::SYN, trimmed), "header");
+            assert_eq!(name(Kind::DATA, Flags::TRIMMED), "returned");
+            assert_eq!(name(Kind::ACK, Flags::default()), "ACK");
+        }
+        let sizes = PacketSizes { header: 62, ack: 42 };
+        let (syn, ack) = (Segment::Syn { join: true, ecn: true }, Segment::SynAck { ecn: true });
+        let (fin, last) = (Segment::SubflowFin { seq: Seq(1) }, Segment::Fin { seq: Seq(1) });
+        let echo = Segment::Ack { ack: Seq(1), data_ack: Seq(1), ece: true, options: None };
+        for (segment, kind) in [
             (syn, "SYN"),
-            (syn | Flags::JOIN, "SYN"),
-            (syn | ack, "SYN-ACK"),
-            (ack, "ACK"),
-            (ack | Flags::ECE, "ACK"),
-            (data | ack, "data"),
-            (trimmed, "header"),
-            (ack | Flags::TRIMMED, "NACK"),
-            (Flags::FIN, "FIN"),
-            (Flags::FIN | Flags::JOIN, "FIN"),
-            (Flags::FIN | ack, "RST"),
-        ];
-        tcp.into_iter().for_each(|(flags, name)| assert_eq!(kind(flags, None), name, "{flags:?}"));
-        let ndp = [
-            (data | syn, "data"),
-            (trimmed | syn, "header"),
-            (data | Flags::TRIMMED, "returned"),
-            (ack, "ACK"),
-            (ack | syn, "ACK"),
-            (ack | Flags::TRIMMED, "NACK"),
-            (ack | syn | Flags::TRIMMED, "NACK"),
-            (ndp::PULL, "PULL"),
-        ];
-        ndp.into_iter().for_each(|(flags, name)| assert_eq!(kind(flags, Some(1_000)), name, "{flags:?}"));
+            (ack, "SYN-ACK"),
+            (echo, "ACK"),
+            (Segment::Nack { seq: Seq(1) }, "NACK"),
+            (Segment::Trimmed { seq: Seq(1), len: 9 }, "returned"),
+            (fin, "FIN"),
+            (last, "FIN"),
+            (Segment::Reset, "RST"),
+        ] {
+            let seen = Sight::of(&encode(segment, sizes), None, SubflowId::FIRST, (Family::Tcp, 1_000));
+            assert_eq!((seen.kind, seen.ece), (kind, kind.contains("ACK") && kind != "NACK" || kind == "SYN"));
+        }
     }
 
-    /// TCP's packets have the two numbers themselves, NDP's data the number of the packet and its place
-    /// in the stream, and an ACK that names the receiver acknowledges nothing in order.
+    /// TCP's packets have the two numbers themselves, but for those with a trailer.
     #[test]
     fn packets_have_their_numbers() {
         let mut trailer = Trailer::default();
-        trailer[crate::host::connection::Opening::WORDS] = 9;
-        let seen = |flags, trailer, numbered| {
-            let sight = Sight::of(&packet(flags), trailer, SubflowId::new(2), numbered);
+        trailer[0] = 9;
+        let seen = |kind, trailer| {
+            let sight = sight(kind, Flags::CE, trailer, Family::Tcp);
             assert_eq!((sight.subflow, sight.payload, sight.size), (SubflowId::new(2), 1_000, 1_064));
+            assert!(sight.ce && !sight.ece);
             (sight.seq, sight.ack)
         };
-        assert_eq!(seen(Flags::DATA, None, None), (7, 5));
-        assert_eq!(seen(Flags::DATA, None, Some(1_000)), (7, 7_000));
-        assert_eq!(seen(Flags::DATA | Flags::SYN, Some(&trailer), Some(1_000)), (9, 9_000));
-        assert_eq!(seen(Flags::ACK, None, Some(1_000)), (7, 5));
-        assert_eq!(seen(Flags::ACK | Flags::SYN, None, Some(1_000)), (7, 0));
-        let marks = |flags| {
-            let sight = Sight::of(&packet(flags), None, SubflowId::FIRST, None);
-            (sight.ce, sight.ece)
-        };
-        assert_eq!([Flags::CE, Flags::ECE, Flags::ACK].map(marks), [(true, false), (false, true), (false, false)]);
+        assert_eq!(seen(Kind::DATA, None), (7, 5));
+        assert_eq!(seen(Kind::ACK, Some(&trailer)), (9, 5));
+        assert_eq!(seen(Kind::SYN, Some(&trailer)), (0, 5));
+        assert!(!sight(Kind::ACK, Flags::default(), None, Family::Tcp).ce);
     }
 }

@@ -11,9 +11,9 @@ use crate::host::hosts::Hosts;
 use crate::host::message::Message;
 use crate::host::slots::Occupant;
 use crate::host::timer;
-use crate::plan::{Family, FlowId, Plan};
-use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer, Witness};
-use linkpool_transport::{SendBuffer, SenderState, SubflowId};
+use crate::plan::{FlowId, Plan};
+use linkpool_network::{Cause, Discarded, Egress, Handler, Kind, LinkId, NodeId, Packet, Seen, Trailer, Witness};
+use linkpool_transport::{Family, SendBuffer, SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,16 +108,18 @@ impl<'p> Watch<'p> {
             self.waiting.push((link, *packet, row));
         }
         let next = (!is_served).then_some(packet.arrival.0);
-        let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+        let packet = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
         if let Some(known) = self.connections.get_mut(&flow).filter(|_| by == End::Sender && packet.kind == "data") {
             known.reaches(packet.ack.wrapping_add(packet.payload.into()));
         }
         self.row(now, flow, What::Sent { by, packet, next });
     }
 
-    /// The payload of a full packet of `flow`, if its packets have numbers.
-    fn numbered(&self, flow: FlowId) -> Option<u16> {
-        self.connections.get(&flow).and_then(|known| known.numbered)
+    /// The family of the transport of `flow`, and the payload of a full packet. Nothing is seen of a
+    /// connection before it opens.
+    fn family(&self, flow: FlowId) -> (Family, u16) {
+        let known = self.connections.get(&flow).and_then(|known| known.family);
+        known.expect("a connection opens before its packets are seen")
     }
 
     /// Records the changes of the sender of `flow`.
@@ -193,7 +195,7 @@ impl<'p> Watch<'p> {
 
     /// Takes what is known of a packet that waits at a port of its host.
     fn take_waiting(&mut self, link: LinkId, packet: &Packet) -> Option<(LinkId, Packet, usize)> {
-        let name = |p: &Packet| (p.endpoint, p.seq, p.ack, p.flags, p.envelope);
+        let name = |p: &Packet| (p.endpoint, p.seq, p.ack, p.flags, p.kind, p.envelope);
         let place = self.waiting.iter().position(|(of, waits, _)| *of == link && name(waits) == name(packet))?;
         Some(self.waiting.remove(place))
     }
@@ -223,7 +225,7 @@ impl<'p> Watch<'p> {
             if at_host && self.served[loss.link.index()] {
                 self.take_waiting(loss.link, packet);
             }
-            let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+            let packet = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
             if at_host && !self.served[loss.link.index()] {
                 // It was not accepted by the link of its host, so the witness does not tell that it was sent.
                 let by = if to == End::Receiver { End::Sender } else { End::Receiver };
@@ -318,7 +320,6 @@ impl<'p> Watch<'p> {
         };
         let (planned, stays_open, plan) = (sending.planned, sending.messages.is_some(), self.plan);
         let transport = &plan.transports[planned.transport.index()];
-        let is_ndp = matches!(transport.family, Family::Ndp(_));
         let buffers = transport.config.buffers;
         let buffer = buffers.send.fixed();
         let name = |node: NodeId| plan.fabric.name(node).to_owned();
@@ -335,10 +336,11 @@ impl<'p> Watch<'p> {
             grows: buffers.send == SendBuffer::Auto && transport.config.subflows > 1,
             reads: buffers.read_rate.is_some(),
             ack_delay: transport.config.ack_delay.0,
-            pulled: is_ndp,
+            pulled: transport.facts.pulled,
+            phases: transport.facts.handshake,
         };
         if let Some(known) = self.connections.get_mut(&flow) {
-            known.numbered = is_ndp.then_some(transport.config.mss);
+            known.family = Some((transport.family.family(), transport.config.mss));
             known.receiver = Some(planned.flow.dst.into());
             known.is_recorded |= !stays_open;
         }
@@ -356,7 +358,7 @@ impl Handler for Watch<'_> {
         let Some((flow, end, subflow)) = watched else {
             return self.hosts.on_packet(host, now, packet, network);
         };
-        let sight = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+        let sight = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
         self.row(now, flow, What::Arrived { at_end: end, packet: sight });
         self.hosts.on_packet(host, now, packet, network);
         let seen = network.take_witnessed();
@@ -428,5 +430,5 @@ impl Handler for Watch<'_> {
 
 /// Does `packet` open a connection, or a further subflow?
 fn is_opening(packet: &Packet) -> bool {
-    packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK)
+    packet.kind.has(Kind::SYN) && !packet.kind.has(Kind::ACK)
 }

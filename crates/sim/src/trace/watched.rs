@@ -2,9 +2,11 @@
 
 use super::row::{Row, Sight, State, What};
 use crate::host::handle::Handle;
+use crate::host::kinds::WITH_DATA;
 use crate::host::messages::Messages;
 use crate::plan::FlowId;
 use linkpool_network::NodeId;
+use linkpool_transport::Family;
 use linkpool_units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -23,8 +25,8 @@ pub(super) struct Watched {
     pub(super) offered: Option<u64>,
     /// The host of the receiver, once the connection has opened.
     pub(super) receiver: Option<NodeId>,
-    /// Of NDP: the payload of a full packet.
-    pub(super) numbered: Option<u16>,
+    /// The family of its transport, and the payload of a full packet, once it has opened.
+    pub(super) family: Option<(Family, u16)>,
     /// Are its events recorded? Those of a connection that stays open are from when it is given the
     /// first wanted message.
     pub(super) is_recorded: bool,
@@ -115,7 +117,7 @@ impl Watched {
 /// Are both the same packet, as far as a trace can tell? A switch may have trimmed the second.
 fn is_same(sent: &Sight, seen: &Sight) -> bool {
     let key = |packet: &Sight| (packet.subflow, packet.seq, packet.ack, packet.payload);
-    let is_data = |packet: &Sight| matches!(packet.kind, "data" | "header" | "returned");
+    let is_data = |packet: &Sight| WITH_DATA.contains(&packet.kind);
     key(sent) == key(seen) && (sent.kind == seen.kind || is_data(sent) && is_data(seen))
 }
 

@@ -14,12 +14,14 @@
 //! rule names our choice.
 
 mod config;
+mod declaration;
 mod message;
 mod path_set;
 mod receiver;
 mod sender;
 
 pub use config::{Config, Penalties};
+pub use declaration::{Ndp, NdpSettings};
 pub use message::{Message, Output};
 pub use path_set::{Feedback, PathSet};
 pub use receiver::Receiver;

@@ -258,7 +258,7 @@ impl Receiver {
     }
 
     /// A header has arrived without its payload. Sends a NACK at once unless another copy of the
-    /// data has arrived (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
+    /// data has arrived (Handley et al., SIGCOMM 2017, section 3.2, rule for NACKs).
     fn on_trimmed(&mut self, s: SubflowId, seq: Seq, len: u16, out: &mut impl Output) {
         let Some(arrived) = self.arrived.get(s.index()) else { return };
         let start = seq.near(arrived.next());

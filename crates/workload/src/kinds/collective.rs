@@ -37,7 +37,7 @@ settings! {
         iterations: u32 = 1, within Bounds::POSITIVE;
         /// Do the messages from one rank to another share a connection, which stays open, as in
         /// communication libraries? `false`: each message opens a connection of its own.
-        persistent: bool, from |_c| true => "true; false with NDP, which has no connections";
+        persistent: bool, from |_c| true => "true; false with a transport whose connections do not stay open";
         /// From the end of an operation at a rank to its next.
         compute: Time = Time::ZERO, within Bounds::SPAN;
     }

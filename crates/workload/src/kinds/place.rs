@@ -30,8 +30,11 @@ pub struct Place<'a> {
     pub hosts: u32,
     /// Number of hosts that send in the workload, unless its kind names them.
     pub senders: u32,
-    /// May connections of its transports stay open for further flows?
-    pub connections: bool,
+    /// The family of one of its transports, if connections of that family do not stay open for further
+    /// flows.
+    pub without_connections: Option<&'static str>,
+    /// The family of one of its transports, if flows of that family have no priority of their own.
+    pub without_priority: Option<&'static str>,
     /// Have ports queues of several priorities?
     pub priorities: bool,
     /// The rack and the pod of each host.
@@ -65,8 +68,11 @@ impl Place<'_> {
         let (given, message) =
             (priority.is_some(), "applies where ports have priorities; write discipline = \"priority\" in [queue]");
         self.check(!given || self.priorities, key, message);
-        let message = "applies to flows of TCP; ports that trim give NDP's control packets priority";
-        self.check(!given || self.connections, key, message);
+        if let Some(family) = self.without_priority {
+            let message =
+                format!("does not apply to {family}, whose packets have priorities by their kind; leave it out");
+            self.check(!given, key, message);
+        }
     }
 
     /// The time `n` times `span` after the start of the workload, in picoseconds; it may be larger
@@ -96,10 +102,15 @@ impl Place<'_> {
     /// Do flows share connections: as said, or wherever the transports can.
     pub fn complete_persistent(&mut self, persistent: &mut bool) {
         if !self.has("persistent") {
-            *persistent = self.connections;
+            *persistent = self.without_connections.is_none();
         }
-        let message = "NDP has no connections that stay open: each message is a transfer of its own; leave it out, or write false";
-        self.check(self.connections || !*persistent, "persistent", message);
+        if let Some(family) = self.without_connections {
+            let message = format!(
+                "{family} has no connections that stay open: each message is a transfer of its own; leave it out, or \
+                 write false"
+            );
+            self.check(!*persistent, "persistent", message);
+        }
     }
 
     /// The time at which flows stop: that of the setting, or `default`.

@@ -61,7 +61,7 @@ settings! {
         iterations: u32 = 1, within Bounds::POSITIVE;
         /// Do the messages from one rank to another share a connection, which stays open?
         /// `false`: each message opens a connection of its own.
-        persistent: bool, from |_p| true => "true; false with NDP, which has no connections";
+        persistent: bool, from |_p| true => "true; false with a transport whose connections do not stay open";
     }
     others {
         /// The programs, once the trace is read.

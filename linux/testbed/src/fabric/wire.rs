@@ -2,7 +2,7 @@
 
 use crate::address::End;
 use linkpool_engine::hash_u64;
-use linkpool_network::{Envelope, Flags, Packet};
+use linkpool_network::{Envelope, Flags, Kind, Packet};
 use std::net::Ipv4Addr;
 
 /// Bytes on the wire around an IP packet: Ethernet with preamble and gap.
@@ -36,7 +36,8 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Seen> {
     let packet = Packet {
         entropy: entropy(ports),
         envelope: Envelope::new(end.host, (ip.len() + FRAMING) as u16, payload as u16),
-        flags: flags(ip[1], *tcp.get(13)?, payload),
+        flags: flags(ip[1]),
+        kind: kind(*tcp.get(13)?, payload),
         ..Packet::default()
     };
     Some(Seen { to: end, ports, packet })
@@ -48,13 +49,17 @@ pub(crate) fn entropy(((from, from_port), (to, to_port)): Ports) -> u32 {
     hash_u64(hash_u64(addresses) ^ (u64::from(from_port) << 16 | u64::from(to_port))) as u32
 }
 
-fn flags(traffic_class: u8, tcp: u8, payload: usize) -> Flags {
+fn flags(traffic_class: u8) -> Flags {
     let ecn = traffic_class & 3;
-    let kinds = [(1, Flags::FIN), (2, Flags::SYN), (16, Flags::ACK)];
+    Flags::default().with_if(Flags::ECT, ecn != 0).with_if(Flags::CE, ecn == 3)
+}
+
+fn kind(tcp: u8, payload: usize) -> Kind {
+    let bits = [(1, Kind::FIN), (2, Kind::SYN), (16, Kind::ACK)];
     // A data segment of the simulator is no ACK.
-    let is = |bit: u8, flag: Flags| tcp & bit != 0 && (flag != Flags::ACK || payload == 0);
-    let kinds = kinds.into_iter().fold(Flags::default(), |all, (bit, flag)| all.with_if(flag, is(bit, flag)));
-    kinds.with_if(Flags::DATA, payload > 0).with_if(Flags::ECT, ecn != 0).with_if(Flags::CE, ecn == 3)
+    let is = |bit: u8, kind: Kind| tcp & bit != 0 && (kind != Kind::ACK || payload == 0);
+    let kind = bits.into_iter().fold(Kind::default(), |all, (bit, kind)| all.with_if(kind, is(bit, kind)));
+    kind.with_if(Kind::DATA, payload > 0)
 }
 
 /// Sets Congestion Experienced in an IPv4 packet (RFC 3168, section 5), and mends its checksum (RFC
@@ -109,11 +114,14 @@ mod tests {
             (seen.packet.envelope.dst(), seen.packet.envelope.size(), seen.packet.envelope.payload()),
             (HostId::new(5), 1078, 1000)
         );
-        assert_eq!(seen.packet.flags, Flags::DATA | Flags::ECT);
-        let flags = |ecn, tcp, payload| parse(&packet(ecn, tcp, payload)).unwrap().packet.flags;
-        assert_eq!(flags(0, 2, 0), Flags::SYN);
-        assert_eq!(flags(1, 18, 0), Flags::SYN | Flags::ACK | Flags::ECT);
-        assert_eq!(flags(3, 17, 0), Flags::FIN | Flags::ACK | Flags::ECT | Flags::CE);
+        assert_eq!((seen.packet.kind, seen.packet.flags), (Kind::DATA, Flags::ECT));
+        let seen = |ecn, tcp, payload| {
+            let packet = parse(&packet(ecn, tcp, payload)).unwrap().packet;
+            (packet.kind, packet.flags)
+        };
+        assert_eq!(seen(0, 2, 0), (Kind::SYN, Flags::default()));
+        assert_eq!(seen(1, 18, 0), (Kind::SYN | Kind::ACK, Flags::ECT));
+        assert_eq!(seen(3, 17, 0), (Kind::FIN | Kind::ACK, Flags::ECT | Flags::CE));
         let mut other = packet(0, 16, 0);
         assert!(parse(&other[..19]).is_none() && parse(&other[..30]).is_none() && parse(&[]).is_none());
         other[9] = 17;

@@ -5,7 +5,7 @@ use super::serialisation;
 use super::traffic::{Arrival, Lost, Passage, Results, Scene, Witnessed, answer, has_trailer, is_own};
 use linkpool_engine::{Stream, Windows, stream};
 use linkpool_network::{
-    Flags, LinkChange, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
+    Flags, Kind, LinkChange, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
 };
 use linkpool_units::{Rate, Time};
 use rand::Rng;
@@ -144,7 +144,7 @@ impl Simulation<'_> {
                     let node = self.scene.fabric.links()[link.index()].to;
                     self.hops += 1;
                     let mut shown = self.scene.taps.iter().filter(|(tapped, _)| *tapped == link);
-                    if shown.any(|(_, flags)| packet.flags.has_any(*flags)) {
+                    if shown.any(|(_, kinds)| packet.kind.has_any(*kinds)) {
                         self.passed.push((link, now, packet.seq, packet.flags.has(Flags::CE)));
                     }
                     if NodeId::from(packet.dst()) != node {
@@ -273,7 +273,7 @@ impl Simulation<'_> {
             return None;
         }
         if let Some(trimming) = rules.trimming {
-            let control = packet.flags.has(Flags::TRIMMED) || !packet.flags.has(Flags::DATA);
+            let control = packet.flags.has(Flags::TRIMMED) || !packet.kind.has(Kind::DATA);
             let room = self.has_room(link, 1, packet.size() as u64);
             if control || !room && packet.flags.has(Flags::TRIMMABLE) {
                 return self.trim(&trimming, link, now, packet);
@@ -285,8 +285,8 @@ impl Simulation<'_> {
             None => !rules.marks_at_dequeue && self.is_over(self.counted(link, class, rules.counts_in_service)),
         };
         let full = !self.has_room(link, class, packet.size() as u64);
-        let (syn, fin) = (packet.flags.has(Flags::SYN), packet.flags.has(Flags::FIN));
-        let ack = !syn && !fin && !packet.flags.has(Flags::DATA);
+        let (syn, fin) = (packet.kind.has(Kind::SYN), packet.kind.has(Kind::FIN));
+        let ack = !syn && !fin && !packet.kind.has(Kind::DATA);
         let exempt = rules.exempt.0 && syn || rules.exempt.1 && fin || rules.exempt.2 && ack;
         let markable = packet.flags.has(Flags::ECT) && rules.red.is_none_or(|red| red.action == RedAction::Mark);
         let port = &mut self.ports[link.index()];
@@ -325,7 +325,7 @@ impl Simulation<'_> {
         let limit = self.ports[link.index()].limit;
         let counted = self.counted(link, 1, self.scene.rules.counts_in_service);
         let port = &mut self.ports[link.index()];
-        let is_data = packet.flags.has(Flags::DATA) && !packet.flags.has(Flags::TRIMMED);
+        let is_data = packet.kind.has(Kind::DATA) && !packet.flags.has(Flags::TRIMMED);
         if is_data {
             if over && packet.flags.has(Flags::ECT) {
                 port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;

@@ -2,8 +2,8 @@
 
 use super::Rules;
 use linkpool_network::{
-    Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkChange, LinkId, LinkStats, Network, NodeId,
-    Packet, Partitions, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness, run_partitions,
+    Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, Kind, LinkChange, LinkId, LinkStats, Network,
+    NodeId, Packet, Partitions, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -30,30 +30,31 @@ pub const HEADER: u16 = 64;
 /// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint` and
 /// `ack`.
 pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
-    let flags = prop_oneof![
-        4 => Just(Flags::DATA | Flags::ECT),
-        2 => Just(Flags::DATA),
-        1 => Just(Flags::SYN),
-        1 => Just(Flags::FIN),
-        1 => Just(Flags::ACK),
-        2 => Just(Flags::DATA | Flags::ECT | Flags::PRIORITY),
-        1 => Just(Flags::DATA | Flags::PRIORITY),
-        4 => Just(Flags::DATA | Flags::ECT | Flags::TRIMMABLE),
-        4 => Just(Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE),
+    let kinds = prop_oneof![
+        4 => Just((Kind::DATA, Flags::ECT)),
+        2 => Just((Kind::DATA, Flags::default())),
+        1 => Just((Kind::SYN, Flags::default())),
+        1 => Just((Kind::FIN, Flags::default())),
+        1 => Just((Kind::ACK, Flags::default())),
+        2 => Just((Kind::DATA, Flags::ECT | Flags::PRIORITY)),
+        1 => Just((Kind::DATA, Flags::PRIORITY)),
+        4 => Just((Kind::DATA, Flags::ECT | Flags::TRIMMABLE)),
+        4 => Just((Kind::DATA, Flags::TRIMMABLE | Flags::RETURNABLE)),
     ];
-    let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), flags, HEADER..1500, 1usize..30);
+    let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), kinds, HEADER..1500, 1usize..30);
     prop::collection::vec(burst, 1..30).prop_map(move |bursts| {
         let mut sends = Vec::new();
-        for (at, from, to, entropy, pinned, flags, size, n) in bursts {
+        for (at, from, to, entropy, pinned, (kind, flags), size, n) in bursts {
             let to = if to >= from { to + 1 } else { to };
             let flags = flags.with_if(Flags::PINNED, pinned);
-            let payload = if flags.has(Flags::DATA) { size - HEADER } else { 0 };
+            let payload = if kind.has(Kind::DATA) { size - HEADER } else { 0 };
             let packet = Packet {
                 envelope: Envelope::new(HostId::new(to), size, payload),
                 entropy,
                 ack: from as u32,
                 endpoint: from as u32,
                 flags,
+                kind,
                 ..Packet::default()
             };
             let send = |i| Send { at: Time::from_ns(at + 50 * i as u64), from: HostId::new(from), packet };
@@ -68,12 +69,13 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
 /// trimmed.
 pub fn answer(packet: &Packet) -> Option<Packet> {
     let to = HostId::from(packet.endpoint);
-    (packet.flags.has(Flags::DATA) && !packet.is_returned()).then(|| Packet {
+    (packet.kind.has(Kind::DATA) && !packet.is_returned()).then(|| Packet {
         envelope: Envelope::new(to, 64, 0),
         endpoint: packet.dst().into(),
         entropy: packet.seq % 3,
         seq: packet.seq | ANSWER,
-        flags: Flags::ACK.with_if(Flags::PRIORITY, packet.flags.has(Flags::PRIORITY)),
+        flags: Flags::default().with_if(Flags::PRIORITY, packet.flags.has(Flags::PRIORITY)),
+        kind: Kind::ACK,
         ..Packet::default()
     })
 }
@@ -413,7 +415,7 @@ pub struct Scene {
     pub reroutes: Vec<(Time, HashSet<LinkId>)>,
     pub routing: Routing,
     /// What is shown of which links.
-    pub taps: Vec<(LinkId, Flags)>,
+    pub taps: Vec<(LinkId, Kind)>,
     /// Is there a witness? It needs a network that is not divided.
     pub watched: bool,
     /// When switches have timers, at which their queues are looked at; in order of time.
@@ -422,10 +424,10 @@ pub struct Scene {
 
 /// `scenes` with taps on links.
 pub fn tapped(scenes: impl Strategy<Value = Scene>) -> impl Strategy<Value = Scene> {
-    let flags = prop::sample::select(vec![Flags::ALL, Flags::DATA, Flags::ACK, Flags::SYN | Flags::FIN]);
-    (scenes, prop::collection::vec((any::<Index>(), flags), 1..12)).prop_map(|(mut scene, taps)| {
+    let kinds = prop::sample::select(vec![Kind::ALL, Kind::DATA, Kind::ACK, Kind::SYN | Kind::FIN]);
+    (scenes, prop::collection::vec((any::<Index>(), kinds), 1..12)).prop_map(|(mut scene, taps)| {
         let links = scene.fabric.links().len();
-        let taps = taps.into_iter().filter(|_| links > 0).map(|(link, flags)| (LinkId::new(link.index(links)), flags));
+        let taps = taps.into_iter().filter(|_| links > 0).map(|(link, kinds)| (LinkId::new(link.index(links)), kinds));
         scene.taps = taps.collect();
         scene
     })
@@ -452,7 +454,8 @@ pub fn long_queues(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Valu
                         envelope: Envelope::new(HostId::new(to), size, size - HEADER),
                         entropy: i as u32 % 3,
                         endpoint: from as u32,
-                        flags: Flags::DATA | Flags::ECT,
+                        flags: Flags::ECT,
+                        kind: Kind::DATA,
                         ..Packet::default()
                     };
                     Send { at: Time::from_ns(at + gap * i as u64), from: HostId::new(from), packet }

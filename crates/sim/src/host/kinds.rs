@@ -1,0 +1,80 @@
+//! Kinds of packets, with their names in traces and in what is made of them.
+
+use linkpool_network::{Flags, Kind, Packet};
+
+/// What packets are for, by which the causes of waiting are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// To open a connection or a subflow.
+    Handshake,
+    /// To say what has arrived.
+    Ack,
+    /// To say what has lost its payload, or is missing.
+    Nack,
+    /// To let the sender send.
+    Grant,
+    /// To end a connection or a subflow.
+    Close,
+}
+
+impl Role {
+    /// Its name in Python.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Handshake => "handshake",
+            Role::Ack => "ack",
+            Role::Nack => "nack",
+            Role::Grant => "grant",
+            Role::Close => "close",
+        }
+    }
+}
+
+/// A kind of packets without data, of one family. Packets with data have the same names in all
+/// families ([`name`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketKind {
+    /// The bits by which it is known, of those in `among`.
+    pub(crate) bits: Kind,
+    /// The bits that tell it from others.
+    pub(crate) among: Kind,
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it is for.
+    pub(crate) role: Role,
+}
+
+impl PacketKind {
+    /// Packets that have `bits` of those in `among`.
+    pub(crate) const fn new(bits: Kind, among: Kind, name: &'static str, role: Role) -> PacketKind {
+        PacketKind { bits, among, name, role }
+    }
+}
+
+/// What a packet says, as traces show it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Said {
+    /// Of data: its first byte in the subflow, or the number of the packet.
+    pub(crate) seq: u32,
+    /// Of data: its first byte in the connection's stream.
+    pub(crate) ack: u32,
+    /// It echoes a mark.
+    pub(crate) ece: bool,
+}
+
+/// The names of packets with data: whole, trimmed by a switch, and then sent back to their sender.
+pub(crate) const WITH_DATA: [&str; 3] = ["data", "header", "returned"];
+
+/// The name of `packet`, of a family with these kinds.
+pub(crate) fn name(packet: &Packet, kinds: &[PacketKind]) -> &'static str {
+    if packet.kind.has(Kind::DATA) {
+        let [data, header, returned] = WITH_DATA;
+        return match packet.flags.has(Flags::TRIMMED) {
+            _ if packet.is_returned() => returned,
+            true => header,
+            false => data,
+        };
+    }
+    let is = |known: &&PacketKind| packet.kind.0 & known.among.0 == known.bits.0;
+    kinds.iter().find(is).expect("a family declares all its kinds of packets").name
+}
