@@ -205,14 +205,14 @@ mod tests {
     /// Each name of a packet has one role in all families, none of them is that of a packet with data,
     /// and each kind can be met: no kind before it takes all of its packets.
     #[test]
-    fn kinds_of_packets_are_told_apart() {
+    fn kinds_of_packets_are_distinct() {
         let mut roles = HashMap::new();
         for family in Family::ALL {
             let kinds = kinds(*family);
             for (place, kind) in kinds.iter().enumerate() {
                 assert_eq!(*roles.entry(kind.name).or_insert(kind.role), kind.role, "{}", kind.name);
                 assert!(!WITH_DATA.contains(&kind.name) && !kind.bits.has(Kind::DATA));
-                assert!(kind.among.has(kind.bits), "{} can be told by its bits", kind.name);
+                assert!(kind.among.has(kind.bits), "{} is known by its bits", kind.name);
                 let packet = Packet { kind: kind.bits, ..Packet::default() };
                 assert_eq!(crate::host::kinds::name(&packet, kinds), kind.name, "{family:?} {place}");
             }

@@ -2,7 +2,7 @@
 
 use linkpool_network::{Flags, Kind, Packet};
 
-/// What packets are for, by which the causes of waiting are told apart.
+/// What packets are for, by which the causes of waiting are distinguished.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// To open a connection or a subflow.
@@ -36,7 +36,7 @@ impl Role {
 pub(crate) struct PacketKind {
     /// The bits by which it is known, of those in `among`.
     pub(crate) bits: Kind,
-    /// The bits that tell it from others.
+    /// The bits that distinguish it from others.
     pub(crate) among: Kind,
     /// Its name.
     pub(crate) name: &'static str,

@@ -3,7 +3,7 @@
 
 /// An endpoint asked to be woken; the lower half is its handle with the subflow.
 pub(crate) const ENDPOINT: u64 = 0;
-/// The next flows known before the run are to be handed to their hosts.
+/// The next flows known before the run are to be given to their hosts.
 pub(crate) const ARRIVALS: u64 = 1 << 32;
 /// A flow must stop; the lower half is the handle of its sender.
 pub(crate) const STOP: u64 = 2 << 32;

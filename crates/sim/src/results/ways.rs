@@ -107,7 +107,7 @@ impl Ways {
             let all = level.iter().all(|link| Cost::of(spec(link)) == first.cost);
             all.then_some(vec![Edge { links: level.len(), from: 0, to: 0, ..first }])
         };
-        // If the links of each level are alike, all paths are: nodes need not be told apart.
+        // If the links of each level are alike, all paths are: nodes need not be distinguished.
         let alike: Option<Vec<Vec<Edge>>> = levels.iter().map(alike).collect();
         Ways::by_edges(&alike.unwrap_or_else(|| levels.iter().map(|level| level.iter().map(edge).collect()).collect()))
     }

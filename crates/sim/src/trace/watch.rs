@@ -287,12 +287,12 @@ impl<'p> Watch<'p> {
         for (message, what) in &given {
             let Some(known) = self.connections.get_mut(&connection) else { continue };
             if known.wants(*message) {
-                // Their whole state is told again.
+                // Their whole state is recorded again.
                 known.states.clear();
                 known.offered = None;
                 if !known.is_recorded {
-                    let on_the_way = known.record();
-                    on_the_way.into_iter().for_each(|row| self.rows().push(row));
+                    let in_flight = known.record();
+                    in_flight.into_iter().for_each(|row| self.rows().push(row));
                     self.opens(connection, (host, handle), now);
                 }
             }

@@ -17,7 +17,7 @@ pub(super) struct Watched {
     wanted: BTreeSet<FlowId>,
     /// Its sender, once it has opened.
     pub(super) sender: Option<(NodeId, Handle)>,
-    /// By subflow; empty: not looked at, or to be told anew.
+    /// By subflow; empty: not looked at, or to be recorded anew.
     pub(super) states: Vec<State>,
     /// Payload acknowledged, bytes.
     pub(super) acked: u64,
@@ -31,7 +31,7 @@ pub(super) struct Watched {
     /// first wanted message.
     pub(super) is_recorded: bool,
     /// Until they are: its packets that have neither arrived nor been lost.
-    on_the_way: Vec<Row>,
+    in_flight: Vec<Row>,
     /// Its messages that are not acknowledged: the number, and the end in the stream.
     messages: VecDeque<(FlowId, u64)>,
     /// The end of the last message that it was given.
@@ -61,24 +61,24 @@ impl Watched {
         self.wanted.remove(&flow);
     }
 
-    /// Its events are recorded from now on. Returns its packets that are on the way.
+    /// Its events are recorded from now on. Returns its packets in flight.
     pub(super) fn record(&mut self) -> Vec<Row> {
         self.is_recorded = true;
-        std::mem::take(&mut self.on_the_way)
+        std::mem::take(&mut self.in_flight)
     }
 
     /// Notes an event that is not recorded.
     pub(super) fn note(&mut self, row: Row) {
         let gone = match &row.what {
-            What::Sent { .. } => return self.on_the_way.push(row),
+            What::Sent { .. } => return self.in_flight.push(row),
             What::Arrived { packet, .. } => packet,
             // The header of a trimmed packet goes on.
             What::Lost { packet, cause, .. } if !matches!(*cause, "trimmed" | "returned") => packet,
             _ => return,
         };
         let is_same = |sent: &Row| matches!(&sent.what, What::Sent { packet, .. } if is_same(packet, gone));
-        if let Some(place) = self.on_the_way.iter().position(is_same) {
-            self.on_the_way.remove(place);
+        if let Some(place) = self.in_flight.iter().position(is_same) {
+            self.in_flight.remove(place);
         }
     }
 
@@ -163,8 +163,8 @@ mod tests {
         event(What::Lost { to: End::Receiver, packet, link, cause, queued: 0, queue: Vec::new() })
     }
 
-    /// What is on the way when the events of a connection begin to be recorded.
-    fn on_the_way(rows: impl IntoIterator<Item = Row>) -> Vec<Sight> {
+    /// What is in flight when the events of a connection begin to be recorded.
+    fn in_flight(rows: impl IntoIterator<Item = Row>) -> Vec<Sight> {
         let mut known = Watched::default();
         rows.into_iter().for_each(|row| known.note(row));
         let sight = |row: Row| match row.what {
@@ -177,24 +177,24 @@ mod tests {
     }
 
     #[test]
-    fn what_has_neither_arrived_nor_been_lost_is_on_the_way() {
+    fn what_has_neither_arrived_nor_been_lost_is_in_flight() {
         let ack = Sight { kind: "ACK", payload: 0, ..SIGHT };
         let later = Sight { seq: 107, ack: 103, ..SIGHT };
         assert_eq!(
-            on_the_way([sent(SIGHT), sent(ack.clone()), sent(later.clone())]),
+            in_flight([sent(SIGHT), sent(ack.clone()), sent(later.clone())]),
             [SIGHT, ack.clone(), later.clone()]
         );
         let gone =
-            on_the_way([sent(SIGHT), sent(ack.clone()), sent(later.clone()), arrived(ack.clone()), arrived(SIGHT)]);
+            in_flight([sent(SIGHT), sent(ack.clone()), sent(later.clone()), arrived(ack.clone()), arrived(SIGHT)]);
         assert_eq!(gone, [later]);
         // Two copies, of which one is lost; what nobody has sent has no effect.
-        assert_eq!(on_the_way([sent(SIGHT), sent(SIGHT), lost(SIGHT, "full"), arrived(ack)]), [SIGHT]);
+        assert_eq!(in_flight([sent(SIGHT), sent(SIGHT), lost(SIGHT, "full"), arrived(ack)]), [SIGHT]);
         // Its header goes on, there or back; at last it arrives as a header.
         for (cause, kind) in [("trimmed", "header"), ("returned", "returned")] {
-            assert_eq!(on_the_way([sent(SIGHT), lost(SIGHT, cause)]), [SIGHT]);
-            assert!(on_the_way([sent(SIGHT), lost(SIGHT, cause), arrived(Sight { kind, ..SIGHT })]).is_empty());
+            assert_eq!(in_flight([sent(SIGHT), lost(SIGHT, cause)]), [SIGHT]);
+            assert!(in_flight([sent(SIGHT), lost(SIGHT, cause), arrived(Sight { kind, ..SIGHT })]).is_empty());
         }
-        assert_eq!(on_the_way([sent(SIGHT), event(What::Turn)]), [SIGHT]);
+        assert_eq!(in_flight([sent(SIGHT), event(What::Turn)]), [SIGHT]);
     }
 
     /// Each of these tells a packet from others, marks and lengths on the wire do not.
@@ -217,7 +217,7 @@ mod tests {
         PlannedFlow { flow, transport: TransportId::new(0), label: LabelId::new(0) }
     }
 
-    /// Messages of 100, 50 and 30 bytes: each is told when it has been given, with what had been sent by
+    /// Messages of 100, 50 and 30 bytes: each is reported when it has been given, with what had been sent by
     /// then, and when it has left the list.
     #[test]
     fn messages_are_given_and_done() {
