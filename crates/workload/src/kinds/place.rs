@@ -65,14 +65,14 @@ impl Place<'_> {
 
     /// Reports an error about `key` if it gives a flow a `priority` that has no effect.
     pub fn check_priority(&mut self, key: &str, priority: Option<FlowPriority>) {
-        let (given, message) =
-            (priority.is_some(), "applies where ports have priorities; write discipline = \"priority\" in [queue]");
-        self.check(!given || self.priorities, key, message);
+        let given = priority.is_some();
         if let Some(family) = self.without_priority {
             let message =
                 format!("does not apply to {family}, whose packets have priorities by their kind; leave it out");
-            self.check(!given, key, message);
+            return self.check(!given, key, message);
         }
+        let message = "applies where ports have priorities; write discipline = \"priority\" in [queue]";
+        self.check(!given || self.priorities, key, message);
     }
 
     /// The time `n` times `span` after the start of the workload, in picoseconds; it may be larger
