@@ -42,7 +42,7 @@ every = "1ms"
 """
 
 MULTIPATH = ["lia", "dcm", "xmp", "amp", "mptcp-cut", "olia", "balia", "ewtcp", "fully-coupled"]
-MULTIPATH += ["semi-coupled", "uncoupled"]
+MULTIPATH += ["semi-coupled", "uncoupled", "swift"]
 TRANSPORTS = {
     **{control: f'control = "{control}"' for control in ("reno", "dctcp", "cubic", "ndp")},
     **{control: f'control = "{control}"\nsubflows = 2\nmin_rto = "10ms"' for control in MULTIPATH},

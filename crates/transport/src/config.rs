@@ -25,6 +25,17 @@ pub enum LossRecovery {
     Rack,
 }
 
+/// What sets the times at which packets leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pacing {
+    /// The algorithm's rate, if it gives one; else the window alone.
+    Control,
+    /// The algorithm's rate, if it gives one; else Linux's pacing rate, as queue discipline `fq`
+    /// enforces it.
+    Fq,
+}
+
 impl LossRecovery {
     /// Do receivers send SACKs?
     pub fn has_sacks(self) -> bool {
@@ -76,6 +87,12 @@ settings! {
         /// Does a mark cut the window during fast recovery, after a loss has cut it? (Linux and RFC
         /// 3168: no; the implementation behind the papers' figures: yes.)
         cut_in_recovery: bool = false, paper_2013 = true, of Marks;
+        /// When packets leave. `"control"`: at the rate of an algorithm that gives one (`swift` with a
+        /// window below one packet), else as soon as the window has room. `"fq"`: also at Linux's rate
+        /// for other algorithms, which its queue discipline `fq` enforces: 2 windows per smoothed RTT
+        /// while the window is below half of the slow-start threshold, 1.2 windows else
+        /// (`tcp_update_pacing_rate`). Each packet leaves alone, as without segmentation offload.
+        pacing: Pacing = Pacing::Control;
         /// Number of duplicate ACKs that means a loss (RFC 5681, section 3.2: 3). `"auto"`, for
         /// scattered packets: 3, plus the number of paths if there are several (in a fat-tree with
         /// k = 8: 3 within a rack, 7 within a pod, 19 between pods). `"adaptive"`, with `recovery =

@@ -23,6 +23,8 @@ pub struct CongestionState {
     pub established: bool,
     /// Is it in fast recovery?
     pub in_recovery: bool,
+    /// Switches on its path to the receiver, as known when it opened.
+    pub hops: u32,
 }
 
 impl CongestionState {

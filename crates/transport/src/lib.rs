@@ -52,7 +52,7 @@ macro_rules! families {
     };
 }
 
-pub use config::{Config, LossRecovery};
+pub use config::{Config, LossRecovery, Pacing};
 pub use congestion::CongestionState;
 pub use declaration::{Declaration, Declare, Facts, Keys, Law};
 pub use family::{Family, FamilyConfig, OwnSettings};

@@ -159,6 +159,7 @@ mod tests {
             cut_until: 0,
             established: true,
             in_recovery: false,
+            hops: 0,
         }
     }
 

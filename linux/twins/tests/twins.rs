@@ -67,6 +67,7 @@ impl Twins {
             cut_until: 0,
             established: true,
             in_recovery: false,
+            hops: 0,
         });
         let states: Vec<CongestionState> = states.collect();
         for state in &mut conn.paths[..n] {

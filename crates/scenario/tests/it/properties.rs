@@ -90,6 +90,16 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("fully-coupled", &["subflows = 2", "loss_floor = 1"]),
     ("semi-coupled", &["subflows = 2", "aggressiveness = 0.5"]),
     ("uncoupled", &["subflows = 2", "ack_every = 1"]),
+    (
+        "swift",
+        &[
+            "subflows = 2",
+            "swift_base_target = \"25us\"\nswift_hop = \"1us\"\nswift_flow_range = \"0us\"",
+            "swift_flow_min = 0.2\nswift_flow_max = 50\nswift_flow_scaling = \"whole-packets\"",
+            "swift_increase = 0.5\nswift_gain = 0.5\nswift_max_cut = 0.25\nswift_rtt = \"smoothed\"",
+            "swift_min_window = 0.01\nswift_max_window = 50\nswift_reset_after = 3",
+        ],
+    ),
     ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false", "hystart = false"]),
 ];
 

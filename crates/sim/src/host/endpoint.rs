@@ -91,6 +91,8 @@ pub(crate) trait Sending: Endpoint {
     fn hook_error(&self) -> Option<&HookError> {
         None
     }
+    /// There are so many switches on the path of each subflow.
+    fn know_hops(&mut self, _hops: &[u32]) {}
     /// Its end of the connection.
     fn connection(&self) -> &Connection;
     /// The packets sent that may open the connection, but for those that switches have sent back, if

@@ -122,6 +122,9 @@ macro_rules! ends {
             fn stop(&mut self, io: &mut Io<'_>) -> Event {
                 match self { $(Sender::$family(end) => end.stop(io)),* }
             }
+            fn know_hops(&mut self, hops: &[u32]) {
+                match self { $(Sender::$family(end) => end.know_hops(hops)),* }
+            }
             fn state(&self) -> SenderState {
                 match self { $(Sender::$family(end) => end.state()),* }
             }

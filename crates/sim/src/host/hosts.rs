@@ -134,7 +134,10 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
-        let end = Sender::new(transport, (connection, identity), planned.flow.size, &path_count);
+        let mut end = Sender::new(transport, (connection, identity), planned.flow.size, &path_count);
+        if transport.config.control.counts_hops() {
+            end.know_hops(&transport.hops((&self.plan.fabric, self.routes), (src, dst), ports));
+        }
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let messages = stays_open.then(Box::<Messages>::default);
         let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages });

@@ -234,6 +234,10 @@ impl Sending for TcpSender {
         self.sender.hook_error()
     }
 
+    fn know_hops(&mut self, hops: &[u32]) {
+        self.sender.know_hops(hops);
+    }
+
     fn connection(&self) -> &Connection {
         &self.connection
     }

@@ -1,7 +1,7 @@
 //! Plans the transports of a scenario: the configuration of their endpoints.
 
 use crate::plan::paths::PathRule;
-use linkpool_network::{Fabric, HostId, Routes};
+use linkpool_network::{Envelope, Fabric, HostId, LinkId, Packet, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
 use linkpool_transport::{Config, Facts, FamilyConfig, SubflowId};
@@ -117,6 +117,19 @@ impl PlannedTransport {
         let paths = self.path_count(all);
         let fixed = self.paths.there(network, ends, paths, ports)?;
         Some(fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths))
+    }
+
+    /// Switches on the path of each subflow of a connection with `ports`, which are those of a shortest
+    /// path where switches choose.
+    pub(crate) fn hops(&self, network: (&Fabric, &Routes), ends: (HostId, HostId), ports: u32) -> Vec<u32> {
+        let switches = |path: &Vec<LinkId>| path.len() as u32 - 1;
+        match self.paths.paths(network, ends, self.config.subflows, ports) {
+            Some(paths) => paths.iter().map(switches).collect(),
+            None => {
+                let packet = Packet { entropy: ports, envelope: Envelope::new(ends.1, 0, 0), ..Packet::default() };
+                vec![switches(&network.1.path(network.0, ends.0, packet)); self.config.subflows]
+            }
+        }
     }
 
     /// The paths of the receiver, at `ends.1`. The first packet of its connection was of `subflow`

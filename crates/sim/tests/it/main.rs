@@ -37,6 +37,7 @@ mod repeat;
 mod scatter;
 mod slow_reader;
 mod spraying;
+mod swift;
 mod tables;
 mod threads;
 mod trace;

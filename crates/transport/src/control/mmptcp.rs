@@ -203,6 +203,28 @@ impl CongestionControl for Mmptcp {
         true
     }
 
+    fn paces(&self) -> bool {
+        self.scattered.paces() || self.coupled.paces()
+    }
+
+    fn rate(&self, states: &[CongestionState], s: SubflowId) -> Option<f64> {
+        match s.is_first() {
+            true => self.scattered.rate(&states[..1], SubflowId::FIRST),
+            false => self.coupled.rate(&states[1..], in_phase_2(s)),
+        }
+    }
+
+    fn owns_window(&self, s: SubflowId) -> bool {
+        if s.is_first() { self.scattered.owns_window(s) } else { self.coupled.owns_window(in_phase_2(s)) }
+    }
+
+    fn loss_window(&mut self, states: &[CongestionState], s: SubflowId, in_flight: u32, now: Time) -> f64 {
+        match s.is_first() {
+            true => self.scattered.loss_window(&states[..1], SubflowId::FIRST, in_flight, now),
+            false => self.coupled.loss_window(&states[1..], in_phase_2(s), in_flight, now),
+        }
+    }
+
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         if self.switched < Time::MAX {
             report(Metric::time("switch", self.switched));
@@ -331,8 +353,9 @@ mod tests {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, release: Release::Acks, ..AmpConfig::defaults(Preset::Linux) };
+        let swift = ControlConfig::of(Algorithm::Swift, Preset::Linux);
         type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], SubflowId);
-        let events: [Event; 8] = [
+        let events: [Event; 9] = [
             |algorithm, states, s| {
                 algorithm.in_ack_event(states, s, Ack { round_ended: true, ..marked(1) });
             },
@@ -348,17 +371,20 @@ mod tests {
                 algorithm.ssthresh(states, s, 7);
             },
             |algorithm, _, s| algorithm.undo(s),
+            |algorithm, states, s| {
+                states[s].cwnd = algorithm.loss_window(states, s, 0, Time::from_ms(1));
+            },
             |algorithm, _, s| algorithm.on_failed(s),
         ];
-        for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(())] {
+        for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(()), swift] {
             let mut m = build(BY_BYTES, cubic(), algorithm.clone(), 3);
             let (mut first, mut others) = (cubic().build(1), algorithm.build(2));
             let (mut states, mut same) = (vec![state(2.0); 3], vec![state(2.0); 3]);
-            for (i, s) in (0..3).cycle().take(24).enumerate() {
+            for (i, s) in (0..3).cycle().take(27).enumerate() {
                 let event = events[i / 3];
                 event(&mut m, &mut states, S[s]);
                 match s {
-                    0 if i / 3 == 7 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
+                    0 if i / 3 == 8 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
                     0 => event(&mut first, &mut same[..1], SubflowId::FIRST),
                     _ => event(&mut others, &mut same[1..], S[s - 1]),
                 }
@@ -370,6 +396,9 @@ mod tests {
                 m.phase_2 = true;
                 assert_eq!([1, 2].map(|s| m.is_active(S[s])), [0, 1].map(|s| others.is_active(S[s])));
                 assert_eq!(m.needs_ecn(), others.needs_ecn());
+                assert_eq!([1, 2].map(|s| m.owns_window(S[s])), [0, 1].map(|s| others.owns_window(S[s])));
+                assert_eq!([1, 2].map(|s| m.rate(&states, S[s])), [0, 1].map(|s| others.rate(&same[1..], S[s])));
+                assert_eq!((m.paces(), m.owns_window(S[0])), (others.paces(), false));
             }
         }
     }

@@ -23,6 +23,7 @@ mod olia;
 mod phases;
 mod reno;
 mod semi_coupled;
+mod swift;
 mod uncoupled;
 mod xmp;
 
@@ -42,6 +43,7 @@ pub use mptcp_cut::{CutConfig, MptcpCut};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use semi_coupled::{SemiCoupled, SemiCoupledConfig};
+pub use swift::{FlowScaling, Swift, SwiftConfig, SwiftRtt};
 pub use uncoupled::Uncoupled;
 pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 
@@ -155,6 +157,32 @@ pub trait CongestionControl {
     /// May `is_active` return false?
     fn suppresses(&self) -> bool {
         false
+    }
+
+    /// May [`CongestionControl::rate`] give a rate?
+    fn paces(&self) -> bool {
+        false
+    }
+
+    /// The rate at which subflow `s` sends from now on, packets per ps; `None`: as its window allows.
+    /// Below one packet a window lets a packet go all the same, whenever the rate does (Linux:
+    /// `sk_pacing_rate`).
+    fn rate(&self, _states: &[CongestionState], _s: SubflowId) -> Option<f64> {
+        None
+    }
+
+    /// Is the window of subflow `s` the algorithm's in loss recovery too (Linux: `cong_control`)? The sender then sets it
+    /// to [`CongestionControl::ssthresh`] when fast recovery begins, and to
+    /// [`CongestionControl::loss_window`] on a timeout, and leaves it otherwise. If not, it also
+    /// inflates, deflates and reduces it as the way of recovery demands.
+    fn owns_window(&self, _s: SubflowId) -> bool {
+        false
+    }
+
+    /// The window after a timeout of subflow `s` at `now`, with `in_flight` packets sent too recently to
+    /// be lost (RFC 5681, section 3.1: the loss window of one packet).
+    fn loss_window(&mut self, _states: &[CongestionState], _s: SubflowId, in_flight: u32, _now: Time) -> f64 {
+        f64::from(in_flight) + 1.0
     }
 
     /// Reports the algorithm's own measures, each by its name in the results.
@@ -354,6 +382,18 @@ macro_rules! algorithms {
             fn suppresses(&self) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.suppresses(),)* Control::Defined(algorithm) => algorithm.suppresses() }
             }
+            fn paces(&self) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.paces(),)* Control::Defined(algorithm) => algorithm.paces() }
+            }
+            fn rate(&self, states: &[CongestionState], s: SubflowId) -> Option<f64> {
+                match self { $(Control::$algorithm(algorithm) => algorithm.rate(states, s),)* Control::Defined(algorithm) => algorithm.rate(states, s) }
+            }
+            fn owns_window(&self, s: SubflowId) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.owns_window(s),)* Control::Defined(algorithm) => algorithm.owns_window(s) }
+            }
+            fn loss_window(&mut self, states: &[CongestionState], s: SubflowId, in_flight: u32, now: Time) -> f64 {
+                match self { $(Control::$algorithm(algorithm) => algorithm.loss_window(states, s, in_flight, now),)* Control::Defined(algorithm) => algorithm.loss_window(states, s, in_flight, now) }
+            }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report),)* Control::Defined(algorithm) => algorithm.metrics(report) }
             }
@@ -379,6 +419,7 @@ algorithms! {
         SemiCoupled(SemiCoupledConfig) = "semi-coupled": "coupled increase, a TCP's halving", "Wischik et al., NSDI 2011";
         Uncoupled(()) = "uncoupled": "NewReno on each subflow", "RFC 5681";
         Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP)", "RFC 9438";
+        Swift(SwiftConfig) = "swift": "the delay of each packet against a target on each subflow, pacing below one packet", "Kumar et al., SIGCOMM 2020";
     }
     phases {
         Mmptcp(MmptcpConfig) = "mmptcp": "scatters the packets of a first subflow, then hands over to several", "Kheirkhah et al., Computer Networks 2019";
@@ -414,6 +455,15 @@ impl ControlConfig {
         match self {
             ControlConfig::Defined(config) => Some(config.definition),
             _ => None,
+        }
+    }
+
+    /// Does it read [`CongestionState::hops`]?
+    pub fn counts_hops(&self) -> bool {
+        match self {
+            ControlConfig::Swift(_) => true,
+            ControlConfig::Mmptcp(config) => config.coupled.counts_hops(),
+            _ => false,
         }
     }
 

@@ -24,6 +24,7 @@ pub(crate) fn state(cwnd: f64) -> CongestionState {
         cut_until: 0,
         established: true,
         in_recovery: false,
+        hops: 0,
     }
 }
 

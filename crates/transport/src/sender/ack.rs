@@ -70,6 +70,7 @@ impl Sender {
             Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
             Segment::Nack { seq } => {
                 if self.recovery(s).on_nack(*seq, now, out) {
+                    self.pace(s, now, out);
                     self.update_open(s);
                     self.transmit_after(s, now, out);
                 }
@@ -175,6 +176,7 @@ impl Sender {
             return;
         }
         self.on_selective_ack(s, now, out);
+        self.pace(s, now, out);
         self.update_open(s);
         self.transmit(now, out);
         self.end_probation(s, now, out);
@@ -185,6 +187,9 @@ impl Sender {
     fn send_after_ack<const CALM: bool, const PLAIN: bool>(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         if self.schedule.joins_wait && self.joins_now(now) {
             self.open_joins(now, out);
+        }
+        if !CALM {
+            self.pace(s, now, out);
         }
         self.update_open_by::<PLAIN>(s);
         if PLAIN {
@@ -285,7 +290,7 @@ fn hear<const CALM: bool>(
         out.measured_rtt(s, rtt);
     }
     let event = Ack { acked: told.segments, marked: ece, round_ended, now, rtt };
-    let spared = spared::<CALM>(&states[s], config);
+    let spared = spared::<CALM>((s, &states[s]), control, config);
     cut_for_mark(s, (states, subflow), spared, |states| control.in_ack_event(states, s, event))
 }
 
@@ -304,15 +309,15 @@ fn grow<const CALM: bool>(
         control.cong_avoid(states, s, counted);
     }
     if ece {
-        let spared = spared::<CALM>(&states[s], config);
+        let spared = spared::<CALM>((s, &states[s]), control, config);
         cut_for_mark(s, (states, subflow), spared, |states| control.cut_after_growth(states, s));
     }
 }
 
 /// Does fast recovery forbid that a mark cuts the window?
 #[inline(always)]
-fn spared<const CALM: bool>(state: &CongestionState, config: &Config) -> bool {
-    !CALM && state.in_recovery && !config.cut_in_recovery
+fn spared<const CALM: bool>((s, state): (SubflowId, &CongestionState), control: &Control, config: &Config) -> bool {
+    !CALM && state.in_recovery && !config.cut_in_recovery && !control.owns_window(s)
 }
 
 /// Lets the algorithm cut the window of subflow `s` for a mark, unless it is `spared`. Returns whether

@@ -4,6 +4,7 @@ mod ack;
 mod ahead;
 mod limits;
 mod messages;
+mod pacer;
 mod pieces;
 mod recovery;
 mod schedule;
@@ -28,6 +29,7 @@ use crate::threshold::DupackThreshold;
 use limits::Limits;
 use linkpool_units::Time;
 use messages::Messages;
+use pacer::Pacer;
 use pieces::Pieces;
 use recovery::Recovery;
 use schedule::Schedule;
@@ -65,6 +67,8 @@ pub struct Sender {
     uses: Option<Box<Uses>>,
     limits: Limits,
     life: Life,
+    /// When packets leave; `None` if windows alone say so.
+    pacer: Option<Box<Pacer>>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Sender, control) == 96);
@@ -79,6 +83,9 @@ struct Ways {
     plain: bool,
     /// Do the buffers at the two ends limit new data?
     limited: bool,
+    /// Has a window room by the number of packets in flight alone, without pacing, and with limited
+    /// transmit?
+    by_flight: bool,
 }
 
 /// The life of a connection.
@@ -107,6 +114,7 @@ impl Sender {
             cut_until: 0,
             established: false,
             in_recovery: false,
+            hops: 0,
         };
         let (limits, limited) = Limits::new(&config, n);
         let mut sender = Sender {
@@ -120,8 +128,10 @@ impl Sender {
             uses: limits.buffers.as_ref().map(|_| Uses::new(n)),
             limits,
             life: Life { state: SenderState::Open, started: Time::ZERO, ended: None },
+            pacer: None,
             config,
         };
+        sender.pacer = Pacer::new(sender.config.pacing, &sender.control, n);
         sender.set_limit();
         sender.choose_ways();
         if sender.scatters_first() {
@@ -145,7 +155,9 @@ impl Sender {
             && multipath.faults == Faults::default()
             && self.config.dupack_threshold != DupackThreshold::Adaptive
             && self.limits.messages.is_none()
-            && !matches!(self.control, Control::Defined(_));
+            && !matches!(self.control, Control::Defined(_))
+            && self.pacer.is_none();
+        self.ways.by_flight = self.config.limited_transmit && self.pacer.is_none();
         self.ways.plain = self.ways.fast
             && !self.config.recovery.has_sacks()
             && !self.ways.limited
@@ -160,6 +172,14 @@ impl Sender {
     fn recovery(&mut self, s: SubflowId) -> Recovery<'_> {
         let Sender { config, states, subflows, stream, control, limits, .. } = self;
         Recovery { s, states, subflow: &mut subflows[s], control, config, stream, limits }
+    }
+
+    /// [`Pacer::follow`], after subflow `s` may have sent, or its rate may have changed.
+    #[inline]
+    fn pace(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.follow(s, (&self.states, &self.subflows[s]), &self.control, now, out);
+        }
     }
 
     /// [`Limits::set`].
@@ -182,6 +202,11 @@ impl Sender {
     /// Sets the duplicate-ACK threshold of scattered subflows, whose packets overtake each other.
     pub fn expect_reordering(&mut self, dupack_threshold: u32) {
         self.scattered().iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
+    }
+
+    /// There are so many switches on the path of each subflow.
+    pub fn know_hops(&mut self, hops: &[u32]) {
+        self.states.iter_mut().zip(hops).for_each(|(state, hops)| state.hops = *hops);
     }
 
     /// The subflows whose packets are scattered.
@@ -274,9 +299,17 @@ impl Sender {
         }
     }
 
+    /// Does data wait for its departure? Then the receiver's window does not hold it.
+    fn awaits_departure(&self) -> bool {
+        self.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting())
+    }
+
     /// [`Limits::watch`].
     #[inline]
     fn watch_window(&mut self, now: Time, out: &mut impl Output) {
+        if self.awaits_departure() {
+            return;
+        }
         self.limits.watch(&self.stream, (&mut self.subflows, self.schedule.stale), &self.config, now, out);
     }
 

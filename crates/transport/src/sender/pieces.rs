@@ -1,6 +1,7 @@
 //! Pieces of the connection's stream that wait in the sender for a subflow.
 
 use super::limits::Limits;
+use super::pacer::linux_rate;
 use super::schedule::Schedule;
 use super::stream::{Piece, Stream};
 use crate::config::Config;
@@ -89,15 +90,6 @@ impl Pieces {
             }
         }
     }
-}
-
-/// Linux's pacing rate in packets per ps: 2 windows per RTT while the window is below half of
-/// ssthresh, else 1.2 windows (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). `None` before the
-/// first RTT sample.
-fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
-    let window = state.coupled_window();
-    let ratio = if window < state.ssthresh / 2.0 { 2.0 } else { 1.2 };
-    (state.srtt > 0.0).then(|| ratio * window.max(flight as f64) / state.srtt)
 }
 
 /// What the scheduler sees of a connection when it assigns data.
@@ -193,7 +185,7 @@ impl Pieces {
         for s in numbers.filter(|s| scene.schedule.may_carry(scene.control, *s)) {
             let rate = &mut self.apart[s].rate;
             if *rate == 0.0 {
-                *rate = pacing_rate(&scene.states[s], scene.subflows[s].in_flight).unwrap_or(0.0);
+                *rate = linux_rate(&scene.states[s], scene.subflows[s].in_flight).unwrap_or(0.0);
             }
             // Before the first RTT sample the time is not known and counts as zero.
             let linger = if *rate > 0.0 { self.held(s, scene) as f64 / self.apart[s].rate } else { 0.0 };
@@ -207,7 +199,7 @@ impl Pieces {
     /// Updates the expected rate of subflow `s`, to which a burst is about to be assigned. The rate
     /// is a mean, weighted by bytes, of the pacing rates at the time of each assignment.
     fn follow_rate(&mut self, s: SubflowId, scene: &Scene<'_>) {
-        let rate = pacing_rate(&scene.states[s], scene.subflows[s].in_flight);
+        let rate = linux_rate(&scene.states[s], scene.subflows[s].in_flight);
         if let (Some(rate), Some(buffers)) = (rate, &scene.limits.buffers) {
             let before = buffers.memory_of(self.held(s, scene));
             self.apart[s].follow_rate(rate, before as f64, BURST as f64);
@@ -235,19 +227,6 @@ mod tests {
     use crate::send_buffer::SendBuffer;
     use linkpool_settings::{Preset, Settings as _};
     use std::sync::Arc;
-
-    /// 2 windows per RTT (100 us) below half of ssthresh, else 1.2 (`tcp_update_pacing_rate`). Data
-    /// in flight replaces the window if it is more.
-    #[test]
-    fn the_pacing_rate_is_linux_s() {
-        let rate = |ssthresh: f64, flight: u32| {
-            pacing_rate(&CongestionState { ssthresh, ..state(10.0) }, flight).unwrap() * 1e8
-        };
-        assert!((rate(21.0, 4) - 20.0).abs() < 1e-9);
-        assert!((rate(20.0, 4) - 12.0).abs() < 1e-9);
-        assert!((rate(18.0, 30) - 36.0).abs() < 1e-9);
-        assert_eq!(pacing_rate(&CongestionState { srtt: 0.0, ..state(10.0) }, 4), None);
-    }
 
     #[test]
     fn the_rate_of_what_is_set_apart_is_weighted_by_it() {

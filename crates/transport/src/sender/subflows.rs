@@ -173,6 +173,7 @@ impl Sender {
         (subflow.in_flight, subflow.board) = (0, None);
         (state.established, state.in_recovery, state.snd_nxt) = (false, false, state.snd_una);
         self.schedule.remove(s);
+        self.pacer.iter_mut().for_each(|pacer| pacer.stop(s));
         self.control.on_failed(s);
         self.choose_eligible();
         let lives = |subflow: &Subflow| subflow.state == State::Established || subflow.timer.is_set();

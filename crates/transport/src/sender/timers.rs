@@ -11,10 +11,19 @@ use linkpool_units::Time;
 impl Sender {
     /// Call it when the timer of subflow `s` may be due. A needless call does no harm.
     pub fn on_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get_mut(s.index()) else {
+        if self.life.state != SenderState::Open || s.index() >= self.subflows.len() {
             return;
-        };
-        if self.life.state != SenderState::Open || !subflow.timer.has_passed(s, now, out) {
+        }
+        if self.pacer.as_mut().is_some_and(|pacer| pacer.is_due(s, now, out)) {
+            self.update_open(s);
+            self.transmit(now, out);
+            if self.ways.limited {
+                self.watch_window(now, out);
+            }
+            self.note_use(s.bit(), now);
+        }
+        let subflow = &mut self.subflows[s];
+        if !subflow.timer.has_passed(s, now, out) {
             return;
         }
         match subflow.state {
@@ -37,6 +46,7 @@ impl Sender {
                 self.recovery(s).probe(new, now, out);
             }
         }
+        self.pace(s, now, out);
         self.update_open(s);
         self.transmit(now, out);
     }
@@ -71,6 +81,9 @@ impl Sender {
     fn probe_window(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let unanswered = self.subflows[s].timeouts;
         let of = (&self.subflows[..], self.schedule.stale);
+        if self.awaits_departure() {
+            return;
+        }
         if !self.limits.is_shut_out(&self.stream, of, &self.config) || !self.endures(unanswered, s, now, out) {
             return;
         }

@@ -22,15 +22,33 @@ impl Sender {
     /// The same; `PLAIN`: the connection is plain.
     #[inline(always)]
     pub(super) fn update_open_by<const PLAIN: bool>(&mut self, s: SubflowId) {
-        let subflow = &self.subflows[s];
-        let held = if PLAIN || self.config.limited_transmit { 0 } else { self.held_back(s) };
-        let room = subflow.in_flight + held < self.states[s].cwnd as u32;
+        let room = if PLAIN || self.ways.by_flight {
+            self.subflows[s].in_flight < self.states[s].cwnd as u32
+        } else {
+            self.has_room(s)
+        };
         self.schedule.set_open(s, room);
+    }
+
+    /// Has the window of subflow `s` room, with pacing or without limited transmit? With a pacer, a window
+    /// below one packet lets a packet go when its time has come.
+    #[inline(never)]
+    fn has_room(&self, s: SubflowId) -> bool {
+        let (mut window, mut held) = (self.states[s].cwnd as u32, 0);
+        if let Some(pacer) = &self.pacer {
+            if pacer.waits(s) {
+                return false;
+            }
+            window = window.max(1);
+        }
+        if !self.config.limited_transmit {
+            held = self.held_back(s);
+        }
+        self.subflows[s].in_flight + held < window
     }
 
     /// Without limited transmit, SACKs make no room in the window before recovery begins (RFC 6675,
     /// section 5, step 3).
-    #[inline(never)]
     fn held_back(&self, s: SubflowId) -> u32 {
         let board = self.subflows[s].board.as_ref();
         let held = board.filter(|board| !self.states[s].in_recovery && !board.in_loss);
@@ -96,8 +114,13 @@ impl Sender {
             };
             if self.send_segment::<PLAIN>(s, now, out) {
                 self.schedule.end_turn(s, n);
-                if !PLAIN && let Some(uses) = &mut self.uses {
-                    uses.touched |= s.bit();
+                if !PLAIN {
+                    if let Some(uses) = &mut self.uses {
+                        uses.touched |= s.bit();
+                    }
+                    if !self.ways.by_flight {
+                        self.pace(s, now, out);
+                    }
                 }
                 self.update_open_by::<PLAIN>(s);
             } else if !PLAIN && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {

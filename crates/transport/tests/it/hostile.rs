@@ -4,11 +4,11 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
-use crate::common::{DCTCP, Random, S, algorithms, config};
+use crate::common::{DCTCP, Random, S, algorithms, config, with_rates};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{
-    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SendBuffer, SenderState,
-    SubflowId,
+    Buffers, Config, DupackThreshold, LossRecovery, Multipath, Pacing, PacketScheduler, Segment, SendBuffer,
+    SenderState, SubflowId,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ impl Weather {
 
 /// All algorithms, and two of them as phase 2 of MMPTCP.
 fn transports() -> Vec<ControlConfig> {
-    let all: Vec<ControlConfig> = algorithms().into_iter().map(|(_, algorithm)| algorithm).collect();
+    let all: Vec<ControlConfig> = with_rates().into_iter().map(|(_, algorithm)| algorithm).collect();
     let switch = Switch { bytes: 10_000, window: 30.0, congestion: true };
     let scattered = || Box::new(ControlConfig::Dctcp(DCTCP));
     let scatters = |(_, algorithm)| {
@@ -107,6 +107,7 @@ impl Case {
             undo: self.undo,
             cut_in_recovery: self.cut_in_recovery,
             join_jitter: Time::from_us(49),
+            pacing: if self.weather.seed.is_multiple_of(3) { Pacing::Fq } else { Pacing::Control },
             fail_after: self.fail_after,
             buffers: self.buffers,
             multipath: Multipath {
@@ -125,7 +126,8 @@ impl Case {
         // A window that send buffers leave unused shrinks to the initial window (RFC 2861, section 3.2).
         let buffered = self.buffers.send == SendBuffer::Auto || self.scheduler == PacketScheduler::LowestTimeToSend;
         let unused = if buffered && self.subflows > 1 { f64::from(self.initial_window) } else { f64::INFINITY };
-        let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(2.0));
+        let least = if let ControlConfig::Swift(swift) = self.config().control { swift.min_window } else { 2.0 };
+        let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(least));
         ledger.edge = self.buffers.receive;
         ledger.subflow_window = self.buffers.subflow_window;
         ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;

@@ -20,6 +20,7 @@ mod nacks;
 mod ndp;
 mod ndp_sender;
 mod newreno;
+mod pacing;
 mod packetdrill;
 mod rack_tlp;
 mod random_events;

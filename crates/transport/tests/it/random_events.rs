@@ -82,6 +82,7 @@ impl Connection {
             cut_until: 0,
             established: false,
             in_recovery: false,
+            hops: 0,
         };
         let states: Vec<CongestionState> = windows.iter().map(state).collect();
         let n = states.len();

@@ -57,6 +57,7 @@ fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
         cut_until: 0,
         established: true,
         in_recovery: false,
+        hops: 0,
     }];
     control.build(1).cong_avoid(&mut states, S[0], acked as f64);
     states[0].cwnd

@@ -10,7 +10,9 @@ impl Recovery<'_> {
     /// An ACK has acknowledged `segments` segments for the first time. Returns how many of them may
     /// grow the window.
     pub(in crate::sender) fn on_new_ack(&mut self, segments: u32, now: Time, out: &mut impl Output) -> u32 {
+        let owned = self.control.owns_window(self.s);
         let (state, subflow) = (&mut self.states[self.s], &mut *self.subflow);
+        let before = state.cwnd;
         // Each duplicate ACK has reported a segment, but not the one that was late (Linux:
         // `tcp_remove_reno_sacks`).
         let reported = if self.config.byte_counting { subflow.dupacks.min(segments - 1) } else { 0 };
@@ -35,6 +37,9 @@ impl Recovery<'_> {
             subflow.partial = true;
             self.send_again(0, now, out);
         }
+        if owned {
+            self.states[self.s].cwnd = before;
+        }
         let subflow = &mut *self.subflow;
         if subflow.sent.is_empty() && !subflow.fin_unanswered {
             subflow.timer.clear(); // RFC 6298 (5.2)
@@ -46,9 +51,10 @@ impl Recovery<'_> {
 
     /// A duplicate ACK has arrived. Returns whether limited transmit may answer it.
     pub(in crate::sender) fn on_duplicate_ack(&mut self, now: Time, out: &mut impl Output) -> bool {
+        let inflation = if self.control.owns_window(self.s) { 0.0 } else { 1.0 };
         let (state, subflow) = self.parts();
         if state.in_recovery {
-            state.cwnd += 1.0; // RFC 5681, section 3.2, step 4
+            state.cwnd += inflation; // RFC 5681, section 3.2, step 4
             return false;
         }
         subflow.dupacks += 1;
@@ -74,7 +80,7 @@ impl Recovery<'_> {
         let state = &mut self.states[self.s];
         state.in_recovery = true;
         state.ssthresh = ssthresh;
-        state.cwnd = ssthresh + 3.0;
+        state.cwnd = ssthresh + 3.0 * inflation;
         self.send_again(0, now, out);
         self.subflow.timer.set(self.s, now + self.subflow.rtt.rto(&self.config.rtt), out);
         false

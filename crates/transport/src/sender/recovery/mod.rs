@@ -75,7 +75,7 @@ impl Recovery<'_> {
         } else {
             self.begin_frto();
         }
-        if self.subflow.timeouts == 1 {
+        if self.subflow.timeouts == 1 && !self.control.owns_window(self.s) {
             // RFC 5681, section 3.1: ssthresh stays when a segment times out again
             self.states[self.s].ssthresh = self.control.ssthresh(self.states, self.s, flight);
         }
@@ -87,9 +87,9 @@ impl Recovery<'_> {
         if self.subflow.board.is_some() {
             self.enter_loss(now);
         } else {
-            self.states[self.s].cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
             self.go_back();
         }
-        self.states[self.s].in_recovery = false;
+        let window = self.control.loss_window(self.states, self.s, self.subflow.in_flight, now);
+        (self.states[self.s].cwnd, self.states[self.s].in_recovery) = (window, false);
     }
 }

@@ -90,8 +90,9 @@ impl Recovery<'_> {
 
     /// The window of a recovery by RACK, after `fresh` segments have been delivered (RFC 9937).
     pub(super) fn reduce_in_proportion(&mut self, fresh: u32, safe: bool) {
+        let owned = self.control.owns_window(self.s);
         let (state, subflow) = self.parts();
-        let Some(board) = subflow.board.as_mut().filter(|board| board.rack.is_some()) else { return };
+        let Some(board) = subflow.board.as_mut().filter(|board| board.rack.is_some() && !owned) else { return };
         let more = board.prr.allowance(subflow.in_flight, state.ssthresh, fresh, subflow.segments, safe);
         state.cwnd = (subflow.in_flight + more).max(1) as f64;
     }
@@ -116,12 +117,13 @@ impl Recovery<'_> {
     /// Ends recovery. All data that was outstanding at its begin, or at the timeout, is
     /// acknowledged (RFC 6675, section 5).
     fn leave_recovery(&mut self) {
+        let owned = self.control.owns_window(self.s);
         let (state, subflow) = self.parts();
         let Some(board) = &mut subflow.board else { return };
         if state.snd_una < subflow.recover || !(state.in_recovery || board.in_loss) {
             return;
         }
-        if state.in_recovery && board.rack.is_some() {
+        if state.in_recovery && board.rack.is_some() && !owned {
             state.cwnd = state.ssthresh; // RFC 9937
         }
         (state.in_recovery, board.in_loss) = (false, false);
@@ -141,6 +143,5 @@ impl Recovery<'_> {
             Some(start == first || reach.is_none_or(|reach| segment.at() + reach <= now))
         });
         subflow.recover = state.snd_nxt;
-        state.cwnd = subflow.in_flight as f64 + 1.0;
     }
 }

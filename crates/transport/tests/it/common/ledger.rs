@@ -182,11 +182,13 @@ impl Ledger {
 
     fn check_window<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: SubflowId, new: bool) {
         let (path, stats) = (pair.sender.congestion(s), pair.sender.stats(s));
-        assert!(path.cwnd.is_finite() && path.cwnd >= 1.0, "cwnd {}", path.cwnd);
-        assert!(path.ssthresh >= 1.0, "ssthresh {}", path.ssthresh);
+        // A window below one packet is a rate, at which one packet is in flight.
+        let least = self.cwnd_min.min(1.0);
+        assert!(path.cwnd.is_finite() && path.cwnd >= least, "cwnd {}", path.cwnd);
+        assert!(path.ssthresh >= least, "ssthresh {}", path.ssthresh);
         assert!(path.srtt.is_finite() && path.srtt >= 0.0);
         if new {
-            let (flight, window) = (pair.sender.in_flight(s), path.cwnd.floor());
+            let (flight, window) = (pair.sender.in_flight(s), path.cwnd.floor().max(1.0));
             let subflow = &self.subflows[s];
             let probation =
                 self.frto && path.snd_una < subflow.timed_out && subflow.end <= subflow.timed_out + 2 * self.mss;

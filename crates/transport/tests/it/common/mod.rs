@@ -5,11 +5,12 @@ pub mod ledger;
 pub mod opened;
 pub mod script;
 
+use linkpool_settings::Preset;
 use linkpool_transport::control::{
-    AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease, Floor,
-    FullyCoupledConfig, Release, SemiCoupledConfig, Signal, XmpConfig,
+    AckOrder, Algorithm, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease,
+    Floor, FullyCoupledConfig, Release, SemiCoupledConfig, Signal, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, RttConfig, SubflowId};
+use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, Pacing, RttConfig, SubflowId};
 use linkpool_units::Time;
 
 /// The numbers of subflows.
@@ -27,7 +28,7 @@ pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
 pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false };
 
-/// Every algorithm with the papers' parameters.
+/// Every algorithm of windows of whole packets, with the papers' parameters.
 pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
     vec![
         ("reno", ControlConfig::Reno(())),
@@ -45,6 +46,12 @@ pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
         ("uncoupled", ControlConfig::Uncoupled(())),
         ("cubic", ControlConfig::Cubic(CUBIC)),
     ]
+}
+
+/// These, and the algorithms whose windows may be rates below one packet.
+pub fn with_rates() -> Vec<(&'static str, ControlConfig)> {
+    let swift = ("swift", ControlConfig::of(Algorithm::Swift, Preset::Linux));
+    algorithms().into_iter().chain([swift]).collect()
 }
 
 /// Round numbers: 1,000 B segments, an initial window of 1, an ACK per packet, constants of RFC
@@ -85,6 +92,7 @@ pub fn config(control: ControlConfig) -> Config {
         buffers: Buffers::default(),
         multipath: Multipath::default(),
         accept_ecn: true,
+        pacing: Pacing::Control,
     }
 }
 

@@ -48,6 +48,7 @@ impl Ideal {
             cut_until: 0,
             established: true,
             in_recovery: false,
+            hops: 0,
         };
         Ideal {
             control: control.build(hops.len()),
