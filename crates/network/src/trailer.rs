@@ -43,17 +43,17 @@ impl Trailers {
 
     /// `packet` is lost: frees its slot, and records for the witness the cause, and what was in the
     /// `queue`.
-    pub(crate) fn discard<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
+    pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss, queue: Vec<Seen>) {
         self.note(packet, loss, queue);
         self.release(packet);
     }
 
     /// Tells the witness how `packet`, or its payload, is lost.
-    pub(crate) fn note<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
+    pub(crate) fn note(&mut self, packet: &Packet, loss: PacketLoss, queue: Vec<Seen>) {
         if self.witness.is_none() {
             return;
         }
-        let discarded = Discarded { loss, packet: self.see(packet), queue: queue.map(|p| self.see(p)).collect() };
+        let discarded = Discarded { loss, packet: self.see(packet), queue };
         if let Some(witness) = &mut self.witness {
             witness.discarded.push(discarded);
         }
@@ -78,7 +78,8 @@ impl Trailers {
         }
     }
 
-    fn see(&self, packet: &Packet) -> Seen {
+    /// `packet` as it is now.
+    pub(crate) fn see(&self, packet: &Packet) -> Seen {
         Seen { packet: *packet, trailer: self.of(packet).copied() }
     }
 

@@ -26,12 +26,12 @@ impl Transmitter<'_> {
 
     /// `packet` is lost at a port that does not show its queue, or on its link.
     pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss) {
-        self.trailers.discard(packet, loss, std::iter::empty());
+        self.trailers.discard(packet, loss, Vec::new());
     }
 
     /// `packet` has lost its payload, or goes back to its sender, at a port that does not show its
     /// queue.
     pub(crate) fn note(&mut self, packet: &Packet, loss: PacketLoss) {
-        self.trailers.note(packet, loss, std::iter::empty());
+        self.trailers.note(packet, loss, Vec::new());
     }
 }

@@ -8,7 +8,7 @@ use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
-use crate::witness::{Cause, PacketLoss, Witness};
+use crate::witness::{Cause, PacketLoss, Seen, Witness};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -30,8 +30,9 @@ pub struct Egress {
     /// The windows in which nodes have timers, by node, and in which ports may transmit.
     pub(super) calendar: Calendar,
     pub(super) on_the_way: OnTheWay,
-    /// Where there is a witness: the packets that come to nodes in this window. Some may be queued still.
-    pub(super) taken: Vec<Incoming>,
+    /// Where there is a witness: the packets that come to nodes in this window, as they are when it begins. Some may be
+    /// queued still when a node has got them already, and given their trailers to other packets.
+    pub(super) taken: Vec<(LinkId, Seen)>,
     /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
     pub(super) windows: Windows,
@@ -166,17 +167,20 @@ impl Egress {
         let link = &self.links[id.index()];
         let loss = PacketLoss { at, link: id, cause: Cause::Full, queued: link.present() };
         let queue = if self.trailers.witness.is_some() { self.queued(id, at) } else { Vec::new() };
-        self.trailers.discard(packet, loss, queue.iter());
+        self.trailers.discard(packet, loss, queue);
     }
 
     /// The packets in the FIFO queue of link `id` at `now`, the oldest first, with the packet in
     /// service. They are looked for among all packets on their way, and those that arrive in this window.
-    fn queued(&self, id: LinkId, now: Time) -> Vec<Packet> {
+    fn queued(&self, id: LinkId, now: Time) -> Vec<Seen> {
         let wire = self.kinds[self.links[id.index()].kind as usize].delay;
-        let is_queued = |i: &&Incoming| i.link == id && i.packet.arrival > now + wire;
-        let mut queued: Vec<Packet> =
-            self.on_the_way.iter().chain(&self.taken).filter(is_queued).map(|i| i.packet).collect();
-        queued.sort_unstable_by_key(|packet| packet.arrival);
+        let is_queued = |link: LinkId, packet: &Packet| link == id && packet.arrival > now + wire;
+        let later = self.on_the_way.iter().filter(|i| is_queued(i.link, &i.packet));
+        let mut queued: Vec<Seen> = later.map(|i| self.trailers.see(&i.packet)).collect();
+        queued.extend(
+            self.taken.iter().filter(|(link, seen)| is_queued(*link, &seen.packet)).map(|(_, seen)| seen.clone()),
+        );
+        queued.sort_unstable_by_key(|seen| seen.packet.arrival);
         queued
     }
 

@@ -138,7 +138,8 @@ impl Network {
         }
         self.hops += (arrivals.packets.len() - first) as u64;
         if self.egress.trailers.witness.is_some() {
-            self.egress.taken.extend_from_slice(&arrivals.packets[first..]);
+            let Egress { taken, trailers, .. } = &mut self.egress;
+            taken.extend(arrivals.packets[first..].iter().map(|i| (i.link, trailers.see(&i.packet))));
         }
     }
 
