@@ -7,6 +7,7 @@ Random numbers are others in each run. The seed stands at the end of a run that 
 import os
 import random
 import secrets
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,13 @@ from fake_core import FakeCore, replace_core
 def pytest_configure() -> None:
     """Draw the seed of this run, which the processes of pytest-xdist share."""
     os.environ.setdefault("LINKPOOL_SEED", str(secrets.randbelow(1_000_000_000)))
+
+
+@pytest.fixture(autouse=True)
+def _no_result_is_unverified() -> None:
+    """Forget the results that other tests have read without a manifest, as a new process does."""
+    if module := sys.modules.get("linkpool.result"):
+        module.unverified.clear()
 
 
 def pytest_report_header() -> str:

@@ -30,8 +30,8 @@ pub struct Place<'a> {
     pub hosts: u32,
     /// Number of hosts that send in the workload, unless its kind names them.
     pub senders: u32,
-    /// The family of one of its transports, if connections of that family do not stay open for further
-    /// flows.
+    /// The family of one of its transports, if connections of that family do not stay open for
+    /// further flows.
     pub without_connections: Option<&'static str>,
     /// The family of one of its transports, if flows of that family have no priority of their own.
     pub without_priority: Option<&'static str>,
