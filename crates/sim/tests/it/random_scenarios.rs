@@ -3,8 +3,9 @@
 
 use crate::common::{Run, cases, random, run_on, scenario};
 use linkpool_network::QueueLimit;
-use linkpool_scenario::{Algorithm, Scenario};
+use linkpool_scenario::Scenario;
 use linkpool_sim::{FlowOutcome, LinkOutcome, Value};
+use linkpool_transport::control::CongestionControl;
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -48,8 +49,8 @@ fn check_flows(r: &Run) {
             assert_eq!(f.measured_bytes, f.acked_bytes, "all of it is in the period");
         }
         for s in &f.subflows {
-            // Swift's windows go down to `swift_min_window`, and pace below one packet.
-            let least = if config.control.algorithm() == Algorithm::Swift { 0.001 } else { 1.0 };
+            // Swift, also as MMPTCP's second phase, has windows down to `swift_min_window`, and paces below one packet.
+            let least = if config.control.build(1).paces() { 0.001 } else { 1.0 };
             assert!(s.cwnd.is_finite() && s.cwnd >= least && s.ssthresh >= least);
             assert!(s.stats.established.is_some() || s.stats.segments == 0, "data without a handshake");
             assert!(s.stats.retransmits <= s.stats.segments);
@@ -131,7 +132,7 @@ trait Unmarked {
     fn needs_ecn_or_unmarked(&self, marks: u64) -> bool;
 }
 
-impl<C: linkpool_transport::control::CongestionControl> Unmarked for C {
+impl<C: CongestionControl> Unmarked for C {
     fn needs_ecn_or_unmarked(&self, marks: u64) -> bool {
         self.needs_ecn() || marks == 0
     }
