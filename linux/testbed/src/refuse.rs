@@ -166,7 +166,9 @@ pub(crate) fn unlike_the_kernel(scenario: &Scenario) -> Vec<String> {
 /// Checks a transport; returns what runs its connections.
 fn transport(t: &Transport) -> Result<Controller> {
     let key = |key: &str| format!("[transport.{}] {key}", t.name);
-    let Control::Tcp(algorithm) = t.control else { bail!("{}: no kernel has {}", key("control"), t.control.family().title()) };
+    let Control::Tcp(algorithm) = t.control else {
+        bail!("{}: no kernel has {}", key("control"), t.control.family().title())
+    };
     ensure!(!t.is_mmptcp(), "{}: the test bed has no phases yet", key("control"));
     ensure!(!t.trimming, "{}: no kernel takes trimmed packets", key("trimming"));
     match t.paths.rule {
