@@ -1,6 +1,7 @@
 """The modules of a Python package and what they import, as tests of layers need them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,12 +21,13 @@ def imports(package: str, modules: dict[Module, str]) -> dict[Module, set[Module
     """Return which modules import which, anywhere in them; imports for type checkers do not count.
 
     The face of the package, its own `__init__`, stands above all and counts for nobody. A name
-    that a folder's `__init__` shows is looked for where that has it from.
+    that a folder's `__init__` shows is looked for where that has it from. A module that is named by
+    a text, as `package.module:function`, is imported later, and counts.
     """
     return {
         module: {
             found
-            for name in _imported(ast.parse(text))
+            for name in (*_imported(ast.parse(text)), *_named(package, ast.parse(text)))
             for found in [_home(package, name, modules)]
             if found and found != module
         }
@@ -42,12 +44,29 @@ def _home(package: str, name: Module, modules: dict[Module, str]) -> Module | No
     while found and found not in modules:
         found, rest = found[:-1], (found[-1], *rest)
     if found and rest:
-        for node in ast.parse(modules[found]).body:
-            if isinstance(node, ast.ImportFrom) and _shows(node, rest[0]):
+        for node in _shown(ast.parse(modules[found])):
+            if _shows(node, rest[0]):
                 is_folder = any(other[:-1] == found for other in modules)
                 shown = (*(node.module or "").split("."), _own_name(node, rest[0]))
                 return _home(package, shown, modules) if is_folder else found
     return found or None
+
+
+def _shown(module: ast.Module) -> Iterator[ast.ImportFrom]:
+    """Yield what a module imports at its top; a face that loads later says it to type checkers."""
+    for node in module.body:
+        late = isinstance(node, ast.If) and _is_for_type_checkers(node.test)
+        parts = node.body if late and isinstance(node, ast.If) else [node]
+        yield from (part for part in parts if isinstance(part, ast.ImportFrom))
+
+
+def _named(package: str, module: ast.Module) -> Iterator[Module]:
+    """Yield the modules that texts of a module name."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found = re.fullmatch(rf"{package}((?:\.\w+)+):[\w.]+", node.value)
+            if found:
+                yield (package, *found[1][1:].split("."))
 
 
 def _shows(node: ast.ImportFrom, name: str) -> bool:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 import linkpool
 from linkpool import _core, api, loading
-from linkpool.cli import console
+from linkpool.cli import terminal
 from linkpool.identity import simulator
 from linkpool.plain import plain
 from linkpool.study.remote import RemoteError, run_there, write_files
@@ -134,7 +134,7 @@ def test_what_is_not_shown_is_written_out() -> None:
 
 
 def test_a_terminal_gets_colours_and_no_orders_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = console._Console(file=io.StringIO(), force_terminal=True, markup=False, width=60)
+    screen = terminal.PlainConsole(file=io.StringIO(), force_terminal=True, markup=False, width=60)
     table = Table(RED, title=f"{RED}title")
     table.add_row(f"{RED}cell")
     screen.print(table, style="bold")

@@ -147,6 +147,18 @@ def test_what_a_folder_shows_is_looked_for_where_it_is() -> None:
     assert (used["m"], used["n"], used["e"]) == ({"e", "e.f"}, {"a"}, {"e.f"})
 
 
+def test_modules_that_texts_name_and_faces_that_load_later_count() -> None:
+    used = imported_by(
+        m="HOMES = {'x': 'p.a:X', 'y': 'p.e.f:Y', 'z': 'no p.b module', 'w': 'q.b:W', 'v': 'p.b'}",
+        n="from p.e import F",
+        a="",
+        b="",
+        e="if TYPE_CHECKING:\n    from p.e.f import F\nHOMES = {'F': 'p.e.f'}",
+        e__f="",
+    )
+    assert (used["m"], used["n"], used["e"]) == ({"a", "e.f"}, {"e.f"}, set())
+
+
 def between_neighbours(uses: dict[Module, set[Module]]) -> dict[Module, set[Module]]:
     """Return which modules use which, of those that stand side by side in a folder.
 

@@ -131,13 +131,10 @@ def commands(page: Path) -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.core
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_commands_that_a_page_shows_exist(page: Path) -> None:
-    from typer.main import get_command
+    from linkpool.cli.commands import app
+    from linkpool.cli.group import loaded
 
-    from linkpool.cli import app
-
-    known = dict(vars(get_command(app))["commands"])
-    for group, subcommands in [(n, vars(made).get("commands", {})) for n, made in known.items()]:
-        known.update({f"{group} {name}": made for name, made in subcommands.items()})
+    known = loaded(app)
     script = (ROOT / "x").read_text(encoding="utf-8")
     for first, rest in commands(page):
         name = f"{first} {rest[0]}" if rest and f"{first} {rest[0]}" in known else first

@@ -34,20 +34,16 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def _commands() -> str:
-    from typer.main import get_command
-
-    from linkpool.cli import app
+    from linkpool.cli.commands import app
+    from linkpool.cli.group import loaded
 
     text = ["# Commands", "", "`linkpool COMMAND --help` says the same.", ""]
     text += ["Exit codes: [what is stable](stability.md).", ""]
-    for name, command in vars(get_command(app))["commands"].items():
-        inner = vars(command).get("commands")
-        if inner is None:
-            text += _command(name, command)
-        else:
+    for name, command in loaded(app).items():
+        if "commands" in vars(command):
             text += [f"## {name}", "", command.help or "", ""]
-            for sub, each in inner.items():
-                text += _command(f"{name} {sub}", each, 3)
+        else:
+            text += _command(name, command, 3 if " " in name else 2)
     return "\n".join(text)
 
 

@@ -7,9 +7,9 @@ print(result.summary.overall.fct_established.mean_s)
 print(result.flows.group_by("transport").len())
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from linkpool.shown import shown as _shown
 from linkpool.verbs import attach as _attach
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ _HOMES = {
 """The module of each public name: it is loaded when it is used first, so that a command that is
 interrupted while it starts has loaded little."""
 
+__getattr__, __dir__ = _shown(__name__, _HOMES)
+
 _attach(
     {
         "Result.explain": "linkpool.explain.explanation:Explanation.of",
@@ -103,13 +105,3 @@ __all__ = [
     "run",
     "schema",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -6,7 +6,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 Values: TypeAlias = "Sequence[float] | npt.NDArray[np.float64]"
 
@@ -115,6 +114,8 @@ def paired_p(differences: Values) -> float | None:
     mean, error = float(x.mean()), float(x.std(ddof=1)) / math.sqrt(x.size)
     if error == 0.0:
         return float(mean == 0.0)
+    from scipy import special  # here, as it takes a third of a second to load
+
     return float(2.0 * special.stdtr(x.size - 1, -abs(mean) / error))
 
 
@@ -130,6 +131,8 @@ def sign_p(most: int, pairs: int) -> float | None:
     """
     if pairs < 2:
         return None
+    from scipy import special  # here, as it takes a third of a second to load
+
     # P(at least `most` of `pairs` fair coins) is the incomplete beta function.
     tail = 1.0 if most <= 0 else float(special.betainc(most, pairs - most + 1, 0.5))
     return min(1.0, 2.0 * tail)
@@ -179,6 +182,8 @@ def percentile_interval(values: Values, percent: float) -> Interval:
 
 def percentile_ends(count: int, percent: float) -> tuple[int, int]:
     """Return the ranks, from 0, of the values that are the ends of `percentile_interval`."""
+    from scipy import special  # here, as it takes a third of a second to load
+
     k = percent / 100 * (count - 1) + 1
     ends = special.betaincinv(k, count - k + 1, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     # Neither end is 0 or 1, as 1 <= k <= n: both are numbers of values, from 1 to n.
@@ -198,4 +203,6 @@ def _paired(
 
 def _t(count: int) -> float:
     """Return Student's t for so many values."""
+    from scipy import special  # here, as it takes a third of a second to load
+
     return float(special.stdtrit(count - 1, (1 + CONFIDENCE) / 2))

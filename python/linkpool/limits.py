@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from linkpool import _core
+from linkpool.errors import InputError
 from linkpool.units import show_bytes
 
 MOST_THREADS = 64
@@ -17,7 +18,7 @@ SHARE_OF_MEMORY = 0.8
 SHARE_OF_DISK = 0.9
 
 
-class TooLargeError(ValueError):
+class TooLargeError(InputError, ValueError):
     """A run would need more memory or disk than the machine has."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from linkpool import manifest
 from linkpool.columns import TABLES
+from linkpool.errors import InputError
 from linkpool.locks import DirectoryLock, locked
 from linkpool.manifest import Manifest
 
@@ -30,7 +31,7 @@ NEWBORN_S = 60.0
 """A temporary directory this young may be one that its owner has yet to lock."""
 
 
-class NotAResultError(ValueError):
+class NotAResultError(InputError, ValueError):
     """The directory to write to holds something that linkpool did not write."""
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from linkpool import _core, forks
 from linkpool.columns import TABLES
+from linkpool.errors import InputError
 from linkpool.loading import Value, load, overrides
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
@@ -53,11 +54,11 @@ unverified: set[Path] = set()
 """Results without a manifest whose tables this process has read: damage to them may not show."""
 
 
-class NotRecordedError(LookupError):
+class NotRecordedError(InputError, LookupError):
     """The run does not have this table, as its scenario did not ask for it."""
 
 
-class ResultError(ValueError):
+class ResultError(InputError, ValueError):
     """A result cannot be read; the message names the file and the remedy."""
 
 

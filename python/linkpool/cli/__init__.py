@@ -1,116 +1,21 @@
 """The `linkpool` command."""
 
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable
-from functools import wraps
 from typing import Any, NoReturn
 
 import typer
 
 from linkpool import _core
-from linkpool.cli import (
-    bench,
-    book,
-    compare,
-    convert,
-    explain,
-    export,
-    linux,
-    optimum,
-    perfetto,
-    plot,
-    replay,
-    report,
-    reproduce,
-    run,
-    show,
-    study,
-    tables,
-    topology,
-)
+from linkpool.cli.commands import app
 from linkpool.cli.console import fail
-from linkpool.limits import TooLargeError
-from linkpool.publish import NotAResultError
-from linkpool.result import NotRecordedError, ResultError
-from linkpool.study.model import StudyError
-from linkpool.study.pool import RunError
+from linkpool.errors import FailedError, InputError
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    help="A packet-level simulator workbench for multipath transport in data centres.",
-    epilog="Exit codes: 0 done, 1 a run failed, 2 something is wrong with your input, "
-    "130 interrupted.",
-)
-app.callback()(tables.common)
-
+__all__ = ["PROGRAM", "app", "main"]
 
 PROGRAM = "linkpool"
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Of a wrong command line. Typer exports only this class, which is derived from it."""
-
-_INPUT = (
-    *(NotAResultError, NotRecordedError, ResultError, StudyError, TooLargeError),
-    _core.ScenarioError,
-)
-"""Errors that say what is wrong with the input, and what would be right."""
-
-GOES_ON = "interrupted; the same command goes on where this one stopped"
-
-
-def _command(
-    name: str,
-    function: Callable[..., None],
-    on_interrupt: str = "interrupted",
-    to: typer.Typer = app,
-) -> None:
-    """Add a command that Ctrl-C ends by a line."""
-
-    @wraps(function)
-    def interruptible(*values: object, **named: object) -> None:
-        try:
-            function(*values, **named)
-        except KeyboardInterrupt:
-            fail(on_interrupt, code=130)
-
-    to.command(name)(interruptible)
-
-
-_command("run", run.run)
-_command("show", show.show)
-_command("compare", compare.compare)
-_command("plot", plot.plot)
-_command("report", report.report)
-_command("explain", explain.explain)
-_command("replay", replay.replay)
-_command("perfetto", perfetto.perfetto)
-_command("export", export.export)
-_command("convert", convert.convert)
-_command("optimum", optimum.optimum)
-_command("topology", topology.topology)
-_command("reproduce", reproduce.reproduce, GOES_ON)
-_command("book", book.book)
-_command("run", study.run, GOES_ON, to=study.app)
-_command("status", study.status, to=study.app)
-_command("show", study.show, to=study.app)
-app.add_typer(study.app, name="study")
-_command("bench", bench.bench)
-# It becomes another program, whose Ctrl-C and exit codes are its own.
-app.command(
-    "linux",
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": True,
-        "help_option_names": [],
-    },
-)(linux.linux)
-_command("columns", tables.columns)
-_command("schema", tables.schema)
 
 
 def main() -> None:
@@ -122,9 +27,9 @@ def main() -> None:
         raise SystemExit(app(prog_name=PROGRAM, standalone_mode=False))
     except _UsageError as error:
         _usage(error)
-    except _INPUT as error:
+    except (InputError, _core.ScenarioError) as error:
         fail(str(error))
-    except (RunError, _core.SimulationError, _core.InternalError) as error:
+    except (FailedError, _core.SimulationError, _core.InternalError) as error:
         fail(str(error), code=1)
     except BrokenPipeError:
         sys.stderr.close()
@@ -153,8 +58,8 @@ def _usage(error: Any) -> NoReturn:
 
 def _unverified(error: BaseException) -> str:
     """Say of a result that no manifest vouches for that its files may not fit each other."""
-    from linkpool.result import unverified  # here: it takes long to load
-
+    result = sys.modules.get("linkpool.result")  # it may not have been loaded
+    unverified = result.unverified if result is not None else ()
     if not unverified:
         return ""
     names = ", ".join(sorted(map(str, unverified)))
@@ -166,6 +71,9 @@ def _unverified(error: BaseException) -> str:
 
 def _bug(error: BaseException) -> str:
     """Write the traceback of a bug to a file, and ask the user to report it."""
+    import tempfile
+    import traceback
+
     with tempfile.NamedTemporaryFile(
         "w", prefix="linkpool-bug-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:

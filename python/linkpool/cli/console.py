@@ -5,16 +5,16 @@ written. What a terminal would take for a command is shown as an escape: see `pl
 """
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 
-from linkpool import _core, loading
+from linkpool import _core
 from linkpool.plain import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH_WITHOUT_TERMINAL = 120
 
@@ -28,28 +28,19 @@ RunCode: TypeAlias = Annotated[
 """The option of every command that reads a scenario and is not for running it."""
 
 
-class _Console(Console):
-    """A console whose text is plain; what it sends to move the cursor is its own."""
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            if segment.control:
-                yield segment
-            else:
-                yield Segment(plain(segment.text), segment.style)
-
-
-def stdout() -> Console:
+def stdout() -> "Console":
     """Return the console for results; tables keep their columns when piped."""
     width = None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL
-    return _Console(width=width, highlight=False, markup=False)
+    from linkpool.cli.terminal import PlainConsole
+
+    return PlainConsole(width=width, highlight=False, markup=False)
 
 
-def stderr() -> Console:
+def stderr() -> "Console":
     """Return the console for progress bars and remarks."""
-    return _Console(stderr=True, highlight=False, markup=False)
+    from linkpool.cli.terminal import PlainConsole
+
+    return PlainConsole(stderr=True, highlight=False, markup=False)
 
 
 def say(what: object = "", end: str = "\n") -> None:
@@ -72,6 +63,8 @@ def load(
     file: Path, seed: int | None, overrides: list[tuple[str, str]], run_code: bool
 ) -> _core.Scenario:
     """Read and check a scenario, or print its errors and exit."""
+    from linkpool import loading
+
     try:
         return loading.load(file, seed=seed, overrides=overrides, run_code=run_code)
     except _core.ScenarioError as error:

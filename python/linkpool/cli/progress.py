@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.progress import (
     BarColumn,
@@ -13,8 +14,10 @@ from rich.progress import (
 
 from linkpool import api
 from linkpool.cli.console import stderr
-from linkpool.study.pool import Watch
 from linkpool.units import show_seconds
+
+if TYPE_CHECKING:
+    from linkpool.study.pool import Watch
 
 
 @contextmanager
@@ -67,7 +70,7 @@ def bar_of_runs() -> Progress:
     )
 
 
-def watch_runs(bar: Progress, name: str) -> Watch:
+def watch_runs(bar: Progress, name: str) -> "Watch":
     """Add a task to the bar, and return what moves it on."""
     task = bar.add_task(name, total=None, runs="")
 

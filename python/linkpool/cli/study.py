@@ -28,11 +28,6 @@ from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
 from linkpool.study.statistics import pooled as pooled_samples
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Answer a question that takes many runs: arms, settings, seeds, confidence.",
-)
-
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
 RESULTS = Path("results")

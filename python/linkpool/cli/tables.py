@@ -11,21 +11,6 @@ from linkpool.columns import TABLES
 from linkpool.experiments import registry
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        say(f"linkpool {linkpool.__version__}")
-        raise typer.Exit
-
-
-def common(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    """Take the options that stand before a command."""
-
-
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     say(linkpool.schema())

@@ -23,51 +23,122 @@ checks its runs, `run_study` makes them, and `StudyResult` reads what came of it
 publishes data, figure and claims as one directory.
 """
 
-from linkpool.publish import BusyError, Kind, NotAResultError, publish
-from linkpool.stats import Sample, describe, jain
-from linkpool.study.cache import Cache, Entry
-from linkpool.study.claims import (
-    Claim,
-    Judged,
-    Ledger,
-    Verdict,
-    about,
-    alike,
-    cases,
-    grade,
-    most,
-    no_data,
-    order_of_magnitude,
-    over,
-    same,
-    together,
-    under,
-)
-from linkpool.study.experiment import (
-    KEY_DELAY,
-    KEY_SCHEME,
-    KEY_SEED,
-    Experiment,
-    Keys,
-    Point,
-    with_seeds,
-)
-from linkpool.study.measures import MEASURES, Measure, counted, sampled
-from linkpool.study.model import Arm, Study, StudyError
-from linkpool.study.perform import Plan, run_study
-from linkpool.study.pool import Rows, RunError, run_points
-from linkpool.study.registry import GROUP, Registry, RegistryError
-from linkpool.study.reproduce import (
-    NothingToShortenError,
-    Report,
-    analyse,
-    reproduce_experiment,
-    shorten,
-)
-from linkpool.study.result import StudyResult, is_study
-from linkpool.study.schemes import LOOKS, NAMES, Look
-from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from typing import TYPE_CHECKING
+
+from linkpool.shown import shown as _shown
+
+if TYPE_CHECKING:
+    from linkpool.publish import BusyError, Kind, NotAResultError, publish
+    from linkpool.stats import Sample, describe, jain
+    from linkpool.study import style
+    from linkpool.study.cache import Cache, Entry
+    from linkpool.study.claims import (
+        Claim,
+        Judged,
+        Ledger,
+        Verdict,
+        about,
+        alike,
+        cases,
+        grade,
+        most,
+        no_data,
+        order_of_magnitude,
+        over,
+        same,
+        together,
+        under,
+    )
+    from linkpool.study.experiment import (
+        KEY_DELAY,
+        KEY_SCHEME,
+        KEY_SEED,
+        Experiment,
+        Keys,
+        Point,
+        with_seeds,
+    )
+    from linkpool.study.measures import MEASURES, Measure, counted, sampled
+    from linkpool.study.model import Arm, Study, StudyError
+    from linkpool.study.perform import Plan, run_study
+    from linkpool.study.pool import Rows, RunError, run_points
+    from linkpool.study.registry import GROUP, Registry, RegistryError
+    from linkpool.study.reproduce import (
+        NothingToShortenError,
+        Report,
+        analyse,
+        reproduce_experiment,
+        shorten,
+    )
+    from linkpool.study.result import StudyResult, is_study
+    from linkpool.study.schemes import LOOKS, NAMES, Look
+    from linkpool.study.statistics import Spread
+    from linkpool.study.toml import Table, Value, dumps
+
+_HOMES = {
+    "GROUP": "linkpool.study.registry",
+    "KEY_DELAY": "linkpool.study.experiment",
+    "KEY_SCHEME": "linkpool.study.experiment",
+    "KEY_SEED": "linkpool.study.experiment",
+    "LOOKS": "linkpool.study.schemes",
+    "MEASURES": "linkpool.study.measures",
+    "NAMES": "linkpool.study.schemes",
+    "Arm": "linkpool.study.model",
+    "BusyError": "linkpool.publish",
+    "Cache": "linkpool.study.cache",
+    "Claim": "linkpool.study.claims",
+    "Entry": "linkpool.study.cache",
+    "Experiment": "linkpool.study.experiment",
+    "Judged": "linkpool.study.claims",
+    "Keys": "linkpool.study.experiment",
+    "Kind": "linkpool.publish",
+    "Ledger": "linkpool.study.claims",
+    "Look": "linkpool.study.schemes",
+    "Measure": "linkpool.study.measures",
+    "NotAResultError": "linkpool.publish",
+    "NothingToShortenError": "linkpool.study.reproduce",
+    "Plan": "linkpool.study.perform",
+    "Point": "linkpool.study.experiment",
+    "Registry": "linkpool.study.registry",
+    "RegistryError": "linkpool.study.registry",
+    "Report": "linkpool.study.reproduce",
+    "Rows": "linkpool.study.pool",
+    "RunError": "linkpool.study.pool",
+    "Sample": "linkpool.stats",
+    "Spread": "linkpool.study.statistics",
+    "Study": "linkpool.study.model",
+    "StudyError": "linkpool.study.model",
+    "StudyResult": "linkpool.study.result",
+    "Table": "linkpool.study.toml",
+    "Value": "linkpool.study.toml",
+    "Verdict": "linkpool.study.claims",
+    "about": "linkpool.study.claims",
+    "alike": "linkpool.study.claims",
+    "analyse": "linkpool.study.reproduce",
+    "cases": "linkpool.study.claims",
+    "counted": "linkpool.study.measures",
+    "describe": "linkpool.stats",
+    "dumps": "linkpool.study.toml",
+    "grade": "linkpool.study.claims",
+    "is_study": "linkpool.study.result",
+    "jain": "linkpool.stats",
+    "most": "linkpool.study.claims",
+    "no_data": "linkpool.study.claims",
+    "order_of_magnitude": "linkpool.study.claims",
+    "over": "linkpool.study.claims",
+    "publish": "linkpool.publish",
+    "reproduce_experiment": "linkpool.study.reproduce",
+    "run_points": "linkpool.study.pool",
+    "run_study": "linkpool.study.perform",
+    "same": "linkpool.study.claims",
+    "sampled": "linkpool.study.measures",
+    "shorten": "linkpool.study.reproduce",
+    "together": "linkpool.study.claims",
+    "under": "linkpool.study.claims",
+    "with_seeds": "linkpool.study.experiment",
+}
+
+__getattr__, __dir__ = _shown(__name__, _HOMES)
 
 __all__ = [
     "GROUP",

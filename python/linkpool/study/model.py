@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from linkpool.errors import InputError
 from linkpool.limits import MOST_RUNS, MOST_SEED, MOST_SEEDS
 from linkpool.study import measures
 from linkpool.study.toml import dumps
@@ -57,7 +58,7 @@ TAKEN = ("runs", "quick", "from-data")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f/]+$")]
 
 
-class StudyError(ValueError):
+class StudyError(InputError, ValueError):
     """A study cannot run; the message names the file and key of each thing wrong."""
 
 

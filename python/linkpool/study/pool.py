@@ -10,6 +10,7 @@ from typing import TypeAlias
 import polars as pl
 
 from linkpool.cores import describe, share
+from linkpool.errors import FailedError
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
 from linkpool.study.experiment import Point
@@ -27,7 +28,7 @@ GRACE_S = 0.5
 """After an interrupt, the time in which runs must stop and remove their files."""
 
 
-class RunError(RuntimeError):
+class RunError(FailedError, RuntimeError):
     """A run of an experiment failed."""
 
 

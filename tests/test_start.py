@@ -1,0 +1,94 @@
+"""What a command loads before it does its work: libraries that take long only where they work.
+
+The time itself is no test, as machines differ; `import polars` alone takes 0.3 s of a core, scipy
+0.35 s, matplotlib 0.5 s.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from linkpool.cli.commands import COMMANDS, STUDY_COMMANDS, app
+from linkpool.cli.group import Command, loaded
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PROGRAM = """
+import atexit, sys
+file, sys.argv = sys.argv[1], ["linkpool", *sys.argv[2:]]
+atexit.register(lambda: open(file, "w").write(" ".join(sys.modules)))
+from linkpool import cli
+cli.main()
+"""
+
+NUMBERS = {"polars", "numpy", "scipy", "matplotlib", "highspy", "numba", "distributed", "pandas"}
+OWN = {"linkpool.study", "linkpool.experiments", "linkpool.figures", "linkpool.report.page"}
+
+
+def modules(tmp_path: Path, *arguments: str) -> set[str]:
+    """Return the modules that a command has loaded when it ends."""
+    file = tmp_path / "modules"
+    program = [sys.executable, "-c", PROGRAM, str(file), *arguments]
+    subprocess.run(program, cwd=ROOT, check=True, capture_output=True)
+    return set(file.read_text(encoding="utf-8").split())
+
+
+@pytest.mark.core
+def test_the_version_needs_no_library_of_numbers_and_none_that_draws_tables(tmp_path: Path) -> None:
+    found = modules(tmp_path, "--version")
+    assert "linkpool._core" in found
+    assert found & (NUMBERS | OWN | {"pydantic", "rich", "linkpool.result"}) == set()
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("arguments", [("--help",), ("study", "--help")])
+def test_help_needs_no_library_of_numbers(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert modules(tmp_path, *arguments) & (NUMBERS | OWN | {"linkpool.result"}) == set()
+
+
+@pytest.mark.core
+def test_a_run_loads_what_reads_tables_and_no_more(tmp_path: Path) -> None:
+    scenario = "docs/workloads/incast.toml"
+    found = modules(tmp_path, "run", scenario, "--out", str(tmp_path / "out"))
+    assert found & (NUMBERS | OWN) == {"polars", "numpy"}
+
+
+@pytest.mark.core
+def test_a_page_of_results_is_what_draws(tmp_path: Path) -> None:
+    """The test before would see these names."""
+    found = modules(tmp_path, "plot", "--help")
+    assert "matplotlib" not in found
+    modules(tmp_path, "run", "docs/workloads/incast.toml", "--out", str(tmp_path / "out"))
+    figure = str(tmp_path / "f.svg")
+    found = modules(tmp_path, "plot", str(tmp_path / "out"), "fct-cdf", "--out", figure)
+    assert {"matplotlib", "linkpool.figures"} <= found
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        *((name, one) for name, one in COMMANDS.items() if isinstance(one, Command)),
+        *((f"study {name}", one) for name, one in STUDY_COMMANDS.items()),
+    ],
+)
+def test_a_command_is_listed_by_the_first_paragraph_of_its_help(
+    name: str, command: Command
+) -> None:
+    whole = loaded(app)[name].help.split("\n\n")[0]
+    assert command.help == " ".join(whole.split())
+
+
+def test_names_that_a_folder_shows_are_where_it_says() -> None:
+    for package in ("linkpool", "linkpool.study"):
+        shown = import_module(package)
+        modules_shown = {"style"} & set(shown.__all__)
+        assert set(shown._HOMES) == set(shown.__all__) - modules_shown <= set(dir(shown))
+        for name in set(shown.__all__) - modules_shown:
+            assert getattr(shown, name) is not None, name
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            shown.nothing  # noqa: B018
