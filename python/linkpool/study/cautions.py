@@ -30,13 +30,14 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
         first.setdefault(entry.point.name, entry)
     said: dict[str, list[str]] = {}
     loads: dict[str, list[str]] = {}
+    reader = _Reader()
     for entry in first.values():
         scenario = entry.scenario
         # In a large fabric it takes a while to find what passes where.
         offering = _offering(scenario.toml)
         if offering not in loads:
             loads[offering] = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-        for line in [*kept(entry.point), *short_drains(scenario.toml), *loads[offering]]:
+        for line in [*reader.kept(entry), *short_drains(scenario.toml), *loads[offering]]:
             said.setdefault(line, []).append(_who(entry.point))
     return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
 
@@ -47,54 +48,61 @@ def _offering(scenario: str) -> str:
     return dumps({name: document[name] for name in ("topology", "workload") if name in document})
 
 
-def kept(point: Point) -> Iterator[str]:
-    """Say what a run keeps of the base whose default its settings change.
-
-    Settings merge with the tables of the base: a key of the base stays unless it is set, though
-    its default may depend on what is set. Keys that stand beside a key that is set are looked at.
-    """
-    base = tomllib.loads(point.scenario)
-    names = [name for name, _ in point.settings]
-    tables = {name.rpartition(".")[0] for name in names} - {""}
-    beside = [
-        name for name in flatten(base) if name.rpartition(".")[0] in tables and name not in names
-    ]
-    for name in beside:
-        here = _default(point, point.settings, name, beside)
-        asked = _resolved(point, point.settings, name)
-        if here is not _MISSING and here not in (asked, _default(point, (), name, beside)):
-            value, default = _written(flatten(base)[name]), _written(here)
-            yield f"{name} = {value} of the base is kept; the default there is {default}"
-
-
 _MISSING = object()
 
 
-def _default(point: Point, settings: Settings, name: str, beside: Sequence[str]) -> Any:
-    """Return what a key is without the base's, or `_MISSING`.
+class _Reader:
+    """Reads variants of scenarios, each once: to read a long trace takes a while."""
 
-    A default may not go with the keys that stand beside it: then without these, too.
-    """
-    base = tomllib.loads(point.scenario)
-    table = name.rpartition(".")[0]
-    for left_out in ([name], [one for one in beside if one.rpartition(".")[0] == table]):
-        without: Mapping[str, Any] = base
-        for one in left_out:
-            without = _without(without, one)
-        changed = Point(point.keys, dumps(without), point.seed, file=point.file)
-        found = _resolved(changed, settings, name)
-        if found is not _MISSING:
-            return found
-    return _MISSING
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, str, Settings], dict[str, Any] | None] = {}
 
+    def kept(self, entry: Entry) -> Iterator[str]:
+        """Say what a run keeps of the base whose default its settings change.
 
-def _resolved(point: Point, settings: Settings, name: str) -> Any:
-    """Return the value of a key with every default written out; `_MISSING`: it cannot be known."""
-    try:
-        text = _core.check(point.scenario, point.file or point.name, point.seed, list(settings))
-    except _core.ScenarioError:
+        Settings merge with the tables of the base: a key of the base stays unless it is set, though
+        its default may depend on what is set. Keys that stand beside a key that is set are looked
+        at.
+        """
+        point = entry.point
+        base = flatten(tomllib.loads(point.scenario))
+        names = [name for name, _ in point.settings]
+        tables = {name.rpartition(".")[0] for name in names} - {""}
+        beside = [name for name in base if name.rpartition(".")[0] in tables and name not in names]
+        asked = flatten(tomllib.loads(entry.scenario.toml)) if beside else {}
+        for name in beside:
+            here = self._default(point, point.settings, name, beside)
+            without = asked.get(name, _MISSING), self._default(point, (), name, beside)
+            if here is not _MISSING and here not in without:
+                value, default = _written(base[name]), _written(here)
+                yield f"{name} = {value} of the base is kept; the default there is {default}"
+
+    def _default(self, point: Point, settings: Settings, name: str, beside: Sequence[str]) -> Any:
+        """Return what a key is without the base's, or `_MISSING`.
+
+        A default may not go with the keys that stand beside it: then without these, too.
+        """
+        base = tomllib.loads(point.scenario)
+        table = name.rpartition(".")[0]
+        for left_out in ([name], [one for one in beside if one.rpartition(".")[0] == table]):
+            without: Mapping[str, Any] = base
+            for one in left_out:
+                without = _without(without, one)
+            found = self._resolved(dumps(without), point, settings)
+            if found is not None and name in found:
+                return found[name]
         return _MISSING
-    return flatten(tomllib.loads(text)).get(name)
+
+    def _resolved(self, text: str, point: Point, settings: Settings) -> dict[str, Any] | None:
+        """Return a scenario with every default written out; None: it cannot run."""
+        what = (text, point.file or point.name, settings)
+        if what not in self._read:
+            try:
+                found = _core.check(*what[:2], point.seed, list(settings))
+                self._read[what] = flatten(tomllib.loads(found))
+            except _core.ScenarioError:
+                self._read[what] = None
+        return self._read[what]
 
 
 def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
