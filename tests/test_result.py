@@ -18,6 +18,7 @@ from linkpool import cli, forks
 from linkpool.columns import TABLES
 from linkpool.publish import seal
 from linkpool.result import NotRecordedError, Result, ResultError
+from linkpool.study.remarks import counts_of
 from tables import finished, table, unfinished, write_result
 
 
@@ -39,6 +40,23 @@ def test_a_result_is_named_by_a_text_or_a_path(directory: Path) -> None:
     assert hash(Result(str(directory))) == hash(Result(directory))
     assert Result(directory) != directory
     assert repr(Result(directory)) == f"Result({str(directory)!r})"
+
+
+def test_the_written_summary_is_read_and_else_computed(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = Result(directory).summary.as_dict()
+    assert Result(directory).written_summary == computed, "there is no file"
+    (directory / "summary.json").write_text(json.dumps(computed), encoding="utf-8")
+    seal(directory, "key")
+    monkeypatch.setattr("linkpool.result.summarise", None)
+    assert Result(directory).written_summary == json.loads(json.dumps(computed))
+    segments = computed["overall"]["segments"]
+    counted = {"flows": 4, "unfinished": 1, "segments": segments, "retransmits": 0}
+    assert counts_of(Result(directory)) == counted
+    (directory / "summary.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ResultError, match=r"summary\.json changed since it was written"):
+        counts_of(Result(directory))
 
 
 def test_a_pickled_result_is_its_absolute_path(

@@ -15,9 +15,9 @@ MUCH = 0.5
 
 def counts_of(result: Result) -> dict[str, int]:
     """Return the `COUNTS` of a run."""
-    group = result.summary.overall
-    sized = group.finished + group.unfinished
-    counts = (sized, group.unfinished, group.segments, group.retransmits)
+    group = result.written_summary["overall"]
+    sized = group["finished"] + group["unfinished"]
+    counts = (sized, group["unfinished"], group["segments"], group["retransmits"])
     return dict(zip(COUNTS, counts, strict=True))
 
 
