@@ -1,4 +1,5 @@
-//! The parts of the reference page (docs/scenario.md) that follow from declarations.
+//! The parts of the reference pages that follow from declarations: of docs/scenario.md and of the
+//! pages in docs/scenario/, docs/topologies/ and docs/workloads/.
 
 use linkpool_network::Queue;
 use linkpool_settings::{Declared, EachKind, Fallback, Kinds, Preset, Setting, State, Visit, Written, Wrong, one_line};
@@ -77,11 +78,11 @@ impl EachKind for ChosenRows<'_> {
     }
 }
 
-/// Rows about kinds: of each its name, its keys, and its documentation; and a row about each key.
-#[derive(Default)]
+/// Rows about kinds: of each its name, which leads to its page in `folder`, its keys, and its
+/// documentation.
 struct KindRows {
-    kinds: Vec<String>,
-    keys: Vec<String>,
+    folder: &'static str,
+    rows: Vec<String>,
 }
 
 impl EachKind for KindRows {
@@ -89,8 +90,22 @@ impl EachKind for KindRows {
         let mut keys = KeysOf::default();
         S::defaults(Preset::Linux).each(&mut keys);
         let keys: Vec<String> = keys.0.iter().map(|key| format!("`{key}`")).collect();
-        self.kinds.push(format!("| `{name}` | {} | {} |", keys.join(", "), cell(&one_line(doc))));
-        self.keys.extend(Rows::of::<S>(&format!("{name}.")).rows);
+        let (folder, keys) = (self.folder, keys.join(", "));
+        self.rows.push(format!("| [`{name}`]({folder}/{name}.md) | {keys} | {} |", cell(&one_line(doc))));
+    }
+}
+
+/// The keys of one kind, for its own page.
+struct KeysOfKind<'n> {
+    kind: &'n str,
+    page: Option<String>,
+}
+
+impl EachKind for KeysOfKind<'_> {
+    fn kind<S: Declared>(&mut self, name: &'static str, _: &'static [&'static str]) {
+        if name == self.kind {
+            self.page = Some(page::<S>());
+        }
     }
 }
 
@@ -102,9 +117,18 @@ fn page<S: Declared>() -> String {
 
 const HEAD: &str = "| key | default | meaning |\n|---|---|---|\n";
 
-/// The part of the reference page that follows from declarations: the text between the marks `<!--
-/// NAME -->` and `<!-- end -->`.
+/// The part of a reference page that follows from declarations: the text between the marks `<!--
+/// NAME -->` and `<!-- end -->`. Links in it begin at `docs/`. `topology.KIND` and `workload.KIND`
+/// are the keys of a kind.
 pub fn reference(name: &str) -> Option<String> {
+    if let Some((table @ ("topology" | "workload"), kind)) = name.split_once('.') {
+        let mut keys = KeysOfKind { kind, page: None };
+        match table {
+            "topology" => topologies(&mut keys),
+            _ => WorkloadKind::kinds(&mut keys),
+        }
+        return keys.page;
+    }
     match name {
         "transport settings" => {
             let head = "| key | `linux` | `paper-2013` | applies to | meaning |\n|---|---|---|---|---|\n\
@@ -130,26 +154,15 @@ pub fn reference(name: &str) -> Option<String> {
         "change" => Some(page::<Change>()),
         "record" => Some(page::<Record>()),
         "workloads" => {
-            let mut kinds = KindRows::default();
+            let mut kinds = KindRows { folder: "workloads", rows: Vec::new() };
             WorkloadKind::kinds(&mut kinds);
-            Some(format!("| kind | keys | flows |\n|---|---|---|\n{}", kinds.kinds.join("\n")))
+            Some(format!("| kind | keys | flows |\n|---|---|---|\n{}", kinds.rows.join("\n")))
         }
-        "workload keys" => {
-            let mut kinds = KindRows::default();
-            WorkloadKind::kinds(&mut kinds);
-            let Rows { rows, inner, .. } = Rows::of::<Workload>("");
-            let all = rows.into_iter().chain(inner).chain(kinds.keys);
-            Some(format!("{HEAD}{}", all.collect::<Vec<_>>().join("\n")))
-        }
+        "workload keys" => Some(page::<Workload>()),
         "topologies" => {
-            let mut kinds = KindRows::default();
+            let mut kinds = KindRows { folder: "topologies", rows: Vec::new() };
             topologies(&mut kinds);
-            Some(format!("| kind | keys | hosts and switches |\n|---|---|---|\n{}", kinds.kinds.join("\n")))
-        }
-        "topology keys" => {
-            let mut kinds = KindRows::default();
-            topologies(&mut kinds);
-            Some(format!("{HEAD}{}", kinds.keys.join("\n")))
+            Some(format!("| kind | keys | hosts and switches |\n|---|---|---|\n{}", kinds.rows.join("\n")))
         }
         "queue tables" => Some(format!("{HEAD}{}", Rows::of::<Queue>("").inner.join("\n"))),
         "algorithms" => {

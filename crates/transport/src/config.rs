@@ -96,8 +96,8 @@ settings! {
         /// Number of duplicate ACKs that means a loss (RFC 5681, section 3.2: 3). `"auto"`, for
         /// scattered packets: 3, plus the number of paths if there are several (in a fat-tree with
         /// k = 8: 3 within a rack, 7 within a pod, 19 between pods). `"adaptive"`, with `recovery =
-        /// "sack"`: it follows the reordering that the sender sees (RR-TCP, see below). With MMPTCP
-        /// it is for phase 1; phase 2 has 3.
+        /// "sack"`: it follows the reordering that the sender sees (RR-TCP,
+        /// [more](scenario/loss-recovery.md)). With MMPTCP it is for phase 1; phase 2 has 3.
         dupack_threshold: DupackThreshold = DupackThreshold::Acks(3);
         /// Does each duplicate ACK below the threshold let the sender send a new segment (RFC
         /// 3042)?

@@ -12,8 +12,8 @@ settings! {
     #[derive(Copy)]
     pub struct Buffers {
         /// The most data that the sender holds until it is acknowledged, on all subflows together.
-        /// `"auto"`: it grows with the windows of several subflows, as in Linux (see below), and is
-        /// without limit with one.
+        /// `"auto"`: it grows with the windows of several subflows, as in Linux
+        /// ([more](scenario/subflows.md)), and is without limit with one.
         send "send_buffer": SendBuffer = SendBuffer::Auto, paper_2013 = SendBuffer::UNLIMITED;
         /// With `send_buffer = "auto"`: memory that the sender counts for the headers of a packet
         /// (`MAX_TCP_HEADER`). Kernels of distributions have 320 B, kernels without wireless
@@ -38,7 +38,8 @@ settings! {
         /// B).
         subflow_window "subflow_window": u64 as Size = u64::MAX;
         /// How fast the receiving application reads data in order; `"unlimited"`: at once. It reads
-        /// without pauses; the receiver announces a larger window as Linux does (see below).
+        /// without pauses; the receiver announces a larger window as Linux does
+        /// ([more](scenario/subflows.md)).
         read_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE,
             when |b| b.receive < u64::MAX => "a limited `receive_buffer`";
     }

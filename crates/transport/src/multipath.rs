@@ -26,7 +26,7 @@ settings! {
         /// Which subflow gets new data, of all with room in their windows. `"round-robin"`: they
         /// take turns, a segment each. `"lowest-rtt"`: the subflow with the least smoothed RTT.
         /// `"lowest-time-to-send"`: the subflow that needs the least time to send its data, as in
-        /// Linux (see below).
+        /// Linux ([more](scenario/subflows.md)).
         scheduler: PacketScheduler = PacketScheduler::LowestTimeToSend, paper_2013 = PacketScheduler::RoundRobin, of Several;
         /// Number of timeouts in a row after which a subflow is stale, or `"never"`. Other subflows
         /// send the data of a stale subflow again. A stale subflow gets new data only if all
@@ -34,7 +34,7 @@ settings! {
         stale_after: u32 as Timeouts = 1, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER, of Several;
         /// Faults of the implementation of AMP's and MMPTCP's authors, any of `["join-syn-once",
         /// "join-stall", "fin-reset", "held-unacknowledged", "no-data-ack", "fin-timeouts",
-        /// "dupacks-kept"]`; see below.
+        /// "dupacks-kept"]` ([what each does](scenario/subflows.md)).
         faults: Faults as Vec<Fault> = Faults::default(), of Several;
     }
 }

@@ -23,7 +23,7 @@ settings! {
         priority: Priority = Priority::Low;
         /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
         /// with a NACK, and the sender sends the segment again, before new data, as soon as its
-        /// window has room (see below).
+        /// window has room ([more](scenario/loss-recovery.md)).
         trimming: bool = false;
     }
     groups {
@@ -59,7 +59,7 @@ settings! {
         /// the same port of the other host, and switches hash; `"scatter"`: every data packet, sent
         /// again or not, takes a random one (packet spraying), and ACKs and handshakes still use
         /// the hashed path; `"placed"`: a hash until a central scheduler places the flow
-        /// (`placement` of `[routing]`); `"plb"`, `"reps"`: see below.
+        /// (`placement` of `[routing]`); `"plb"`, `"reps"`: [by marks](scenario/load-balancing.md).
         rule "paths": Paths = Paths::Hash;
     }
     groups {

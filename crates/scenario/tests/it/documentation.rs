@@ -1,24 +1,47 @@
-//! `docs/scenario.md` says what the code does.
+//! `docs/scenario.md` and the pages of its tables say what the code does.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use linkpool_scenario::{Control, load, reference, schema};
 use serde_json::Value;
 
-fn documentation() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
-    std::fs::read_to_string(path).expect("the documentation is beside the code")
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// The rows of the table under the heading that starts with `heading`: the cells of each, without
-/// the backticks around them.
-fn table(heading: &str) -> Vec<Vec<String>> {
-    let text = documentation();
-    let section = text.split("\n## ").find(|section| section.starts_with(heading)).expect("the heading is there");
+fn read(page: &str) -> String {
+    std::fs::read_to_string(docs().join(page)).expect("the documentation is beside the code")
+}
+
+/// The reference pages, by their paths in `docs/`.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["scenario.md".to_string()];
+    for folder in ["scenario", "topologies", "workloads"] {
+        for entry in docs().join(folder).read_dir().expect("the documentation is beside the code") {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// The part `mark` as it stands on `page`: its links, which begin at `docs/`, lead there from the
+/// page's folder.
+fn part(mark: &str, page: &str) -> Option<String> {
+    let up = if page.contains('/') { "](../" } else { "](" };
+    Some(reference(mark)?.replace("](", up))
+}
+
+/// The rows of the first table of a page: the cells of each, without the backticks around them.
+fn table(page: &str) -> Vec<Vec<String>> {
+    let text = read(page);
+    let text = text.split_once(" -->\n").expect("the page has a generated part").1;
     let cells = |line: &str| line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']).to_string()).collect();
-    // The first table of the section.
-    let rows = section.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
-    rows.skip(2).map(cells).collect()
+    text.lines().take_while(|line| line.starts_with('|')).skip(2).map(cells).collect()
 }
 
 /// What stands between backticks.
@@ -40,80 +63,108 @@ fn names<'a>(keys: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
 
 #[test]
 fn the_first_example_is_good() {
-    let text = documentation();
+    let text = read("scenario.md");
     let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     load(example, "example.toml", None, &[]).unwrap();
 }
 
-/// What follows from declarations stands on the page as the declarations have it. `UPDATE=1` writes
+/// What follows from declarations stands on the pages as the declarations have it. `UPDATE=1` writes
 /// it there.
 #[test]
 fn what_is_generated_is_up_to_date() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
-    let mut parts = Vec::new();
-    for part in documentation().split_inclusive("<!-- ") {
-        let (mark, rest) = part.split_once(" -->\n").unwrap_or((part, ""));
-        let (kept, next) = rest.strip_suffix("<!-- ").map_or((rest, ""), |kept| (kept, "<!-- "));
-        parts.push(match reference(mark) {
-            Some(text) => format!("{mark} -->\n{text}\n{next}"),
-            None if rest.is_empty() => part.to_string(),
-            None => format!("{mark} -->\n{kept}{next}"),
-        });
+    for page in pages() {
+        let mut parts = Vec::new();
+        for text in read(&page).split_inclusive("<!-- ") {
+            let (mark, rest) = text.split_once(" -->\n").unwrap_or((text, ""));
+            let (kept, next) = rest.strip_suffix("<!-- ").map_or((rest, ""), |kept| (kept, "<!-- "));
+            parts.push(match part(mark, &page) {
+                Some(text) => format!("{mark} -->\n{text}\n{next}"),
+                None if rest.is_empty() => text.to_string(),
+                None => format!("{mark} -->\n{kept}{next}"),
+            });
+        }
+        let text = parts.concat();
+        if std::env::var_os("UPDATE").is_some() && read(&page) != text {
+            std::fs::write(docs().join(&page), &text).unwrap();
+        }
+        assert!(read(&page) == text, "docs/{page} is out of date; run this test with UPDATE=1");
     }
-    let text = parts.concat();
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, &text).unwrap();
-    }
-    assert!(documentation() == text, "docs/scenario.md is out of date; run this test with UPDATE=1");
+}
+
+fn marks(page: &str) -> Vec<String> {
+    let text = read(page);
+    let marks = text.split("<!-- ").skip(1).filter_map(|part| part.split_once(" -->").map(|(mark, _)| mark));
+    marks.filter(|mark| *mark != "end").map(str::to_string).collect()
 }
 
 /// A part whose mark the code does not know would stay as it is for ever.
 #[test]
-fn each_mark_of_the_page_names_a_part() {
-    let text = documentation();
-    let marks = text.split("<!-- ").skip(1).filter_map(|part| part.split_once(" -->").map(|(mark, _)| mark));
-    let marks: Vec<&str> = marks.filter(|mark| *mark != "end").collect();
-    assert!(marks.contains(&"algorithms"), "{marks:?}");
-    for mark in marks {
-        assert!(reference(mark).is_some_and(|text| text.starts_with("| ")), "{mark}");
+fn each_mark_of_the_pages_names_a_part() {
+    for page in pages() {
+        for mark in marks(&page) {
+            assert!(reference(&mark).is_some_and(|text| text.starts_with("| ")), "{mark} of {page}");
+        }
     }
-    assert_eq!(reference("no such part"), None);
+    for unknown in ["no such part", "topology.no-such-kind", "workload.fat-tree", "topology.poisson", "queue.red"] {
+        assert_eq!(reference(unknown), None, "{unknown}");
+    }
+}
+
+/// Each kind has its keys on its own page, which the list of kinds leads to.
+#[test]
+fn each_kind_has_its_keys_on_its_page() {
+    for (list, folder, table_name) in
+        [("scenario/topology.md", "topologies", "topology"), ("scenario/workload.md", "workloads", "workload")]
+    {
+        let rows = table(list);
+        assert!(rows.len() > 10, "{list}");
+        for row in rows {
+            let kind = code(&row[0])[0].to_string();
+            let page = format!("{folder}/{kind}.md");
+            assert!(row[0].contains(&format!("](../{page})")), "{}", row[0]);
+            assert_eq!(marks(&page), [format!("{table_name}.{kind}")]);
+            // The keys in both places are the same; those of inner tables have a dot.
+            let keys = table(&page).into_iter().map(|row| code(&row[0])[0].to_string());
+            let keys: Vec<String> = keys.filter(|key| !key.contains('.')).collect();
+            assert_eq!(keys, code(&row[1]), "{kind}");
+        }
+    }
 }
 
 #[test]
 fn tables_list_the_keys_of_the_schema() {
     // Keys of inner tables have a dot.
-    let first_cells = |heading| {
-        let keys = table(heading).into_iter().map(|row| code(&row[0])[0].to_string());
+    let first_cells = |page| {
+        let keys = table(page).into_iter().map(|row| code(&row[0])[0].to_string());
         keys.filter(|key| !key.contains('.')).collect::<BTreeSet<_>>()
     };
-    let first_cells_of = |heading, inner: &str| {
-        let keys = table(heading).into_iter().map(|row| code(&row[0])[0].to_string());
+    let first_cells_of = |page, inner: &str| {
+        let keys = table(page).into_iter().map(|row| code(&row[0])[0].to_string());
         keys.filter_map(|key| Some(key.strip_prefix(inner)?.strip_prefix('.')?.to_string())).collect::<BTreeSet<_>>()
     };
-    assert_eq!(first_cells("Top level"), properties(""));
-    assert_eq!(first_cells("`[measure]`"), properties("Measure"));
-    assert_eq!(first_cells("`[routing]`"), properties("Routing"));
-    assert_eq!(first_cells("`[queue]`"), properties("Queue"));
+    assert_eq!(first_cells("scenario.md"), properties(""));
+    assert_eq!(first_cells("scenario/measure.md"), properties("Measure"));
+    assert_eq!(first_cells("scenario/routing.md"), properties("Routing"));
+    assert_eq!(first_cells("scenario/queue.md"), properties("Queue"));
     assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
-    assert_eq!(first_cells("`[transport.NAME]`"), properties("Transport"));
-    assert_eq!(first_cells("`[[change]]`"), properties("Change"));
-    assert_eq!(first_cells("`[record]`"), properties("Record"));
+    assert_eq!(first_cells("scenario/transport.md"), properties("Transport"));
+    assert_eq!(first_cells("scenario/change.md"), properties("Change"));
+    assert_eq!(first_cells("scenario/record.md"), properties("Record"));
     for (key, series) in
         [("queue", "QueueSeries"), ("cwnd", "Series"), ("counters", "CounterSeries"), ("capture", "Capture")]
     {
-        assert_eq!(first_cells_of("`[record]`", key), properties(series), "{key}");
+        assert_eq!(first_cells_of("scenario/record.md", key), properties(series), "{key}");
     }
-    assert_eq!(first_cells_of("`[[change]]`", "burst_loss"), properties("BurstLoss"));
-    assert_eq!(first_cells_of("`[[change]]`", "repeat"), properties("Repeat"));
-    assert_eq!(first_cells_of("`[routing]`", "placement"), properties("Placement"));
+    assert_eq!(first_cells_of("scenario/change.md", "burst_loss"), properties("BurstLoss"));
+    assert_eq!(first_cells_of("scenario/change.md", "repeat"), properties("Repeat"));
+    assert_eq!(first_cells_of("scenario/routing.md", "placement"), properties("Placement"));
 }
 
 #[test]
 fn kinds_list_the_keys_of_the_schema() {
-    let kinds = |heading: &str, defs: &[(&str, &str)], always: &[&str]| {
-        let rows = table(heading);
-        assert_eq!(rows.len(), defs.len(), "{heading}");
+    let kinds = |page: &str, defs: &[(&str, &str)], always: &[&str]| {
+        let rows = table(page);
+        assert_eq!(rows.len(), defs.len(), "{page}");
         for (row, (kind, def)) in rows.iter().zip(defs) {
             assert_eq!(code(&row[0]), [*kind]);
             // A default may be named after its key: `stop` (default: `duration`).
@@ -137,7 +188,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("triangle", "Triangle"),
         ("graph", "Graph"),
     ];
-    kinds("`[topology.KIND]`", &topologies, &[]);
+    kinds("scenario/topology.md", &topologies, &[]);
     let workloads = [
         ("flow", "Flow"),
         ("incast", "Incast"),
@@ -155,7 +206,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("collective", "Collective"),
         ("training", "Training"),
     ];
-    kinds("`[[workload.KIND]]`", &workloads, &["label", "transport", "role", "start", "small"]);
+    kinds("scenario/workload.md", &workloads, &["label", "transport", "role", "start", "small"]);
 }
 
 /// What a transport of this algorithm cannot do without.
@@ -174,7 +225,7 @@ fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpoo
 
 /// The rows of settings of transports, without the two that settle which settings there are.
 fn defaults_of_transports() -> Vec<Vec<String>> {
-    let rows = table("`[transport.NAME]`").into_iter();
+    let rows = table("scenario/transport.md").into_iter();
     rows.filter(|row| !["`control`", "`preset`"].contains(&row[0].as_str())).collect()
 }
 
@@ -199,8 +250,7 @@ fn the_defaults_of_transports_are_those_of_the_table() {
 
 #[test]
 fn all_controllers_are_listed() {
-    let listed =
-        table("Congestion control algorithms").iter().map(|row| code(&row[0])[0].to_string()).collect::<Vec<_>>();
+    let listed = table("scenario/algorithms.md").iter().map(|row| code(&row[0])[0].to_string()).collect::<Vec<_>>();
     assert_eq!(listed, control_names());
 }
 

@@ -33,7 +33,7 @@ impl Declare for Ndp {
         title: "NDP",
         laws: &[Law {
             name: "ndp",
-            sentence: "no congestion control: receivers pull, switches trim; see below",
+            sentence: "no congestion control: receivers pull, switches trim",
             source: "Handley et al., SIGCOMM 2017",
             heeds_marks: false,
         }],

@@ -158,8 +158,8 @@ workloads! {
     /// Programs of ranks from a trace: messages to send and to receive, computation, and which
     /// waits for which.
     Program(Program) = "program";
-    /// Operations of the first `ranks` hosts, each with `size` of data; see below.
+    /// Operations of the first `ranks` hosts, each with `size` of data.
     Collective(Collective) = "collective";
-    /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies; see below.
+    /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies.
     Training(Training) = "training";
 }
