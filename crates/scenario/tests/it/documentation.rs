@@ -68,8 +68,8 @@ fn the_first_example_is_good() {
     load(example, "example.toml", None, &[]).unwrap();
 }
 
-/// What follows from declarations stands on the pages as the declarations have it. `UPDATE=1` writes
-/// it there.
+/// What follows from declarations stands on the pages as the declarations have it. `UPDATE=1`
+/// writes it there.
 #[test]
 fn what_is_generated_is_up_to_date() {
     for page in pages() {
