@@ -24,8 +24,10 @@ def so_far(flows: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def slowest(flows: pl.LazyFrame, count: int) -> pl.DataFrame:
+def slowest(flows: pl.LazyFrame, count: int, only_unfinished: bool = False) -> pl.DataFrame:
     """Return number and slowdown of the slowest measured flows: finished ones, and others so far.
+
+    With `only_unfinished`, of those alone that had not finished when the run ended.
 
     >>> import linkpool
     >>> result = linkpool.run("docs/workloads/incast.toml")
@@ -34,5 +36,7 @@ def slowest(flows: pl.LazyFrame, count: int) -> pl.DataFrame:
 
     """
     known = so_far(flows.filter("measured")).drop_nulls("slowdown")
+    if only_unfinished:
+        known = known.filter("at_least")
     order = known.sort("slowdown", "flow", descending=[True, False]).head(count)
     return order.select("flow", "slowdown", "at_least").collect()

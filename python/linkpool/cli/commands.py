@@ -55,7 +55,7 @@ COMMANDS: Commands = {
     ),
     "explain": Command(
         "linkpool.cli.explain:explain",
-        "Make the run again with a trace of one flow, and tell where its time went.",
+        "Make the run again with a trace of some flows, and tell where their time went.",
     ),
     "replay": Command(
         "linkpool.cli.replay:replay",
@@ -113,7 +113,7 @@ COMMANDS: Commands = {
 
 app = group(
     COMMANDS,
-    add_completion=False,
+    add_completion=True,
     help="A packet-level simulator workbench for multipath transport in data centres.",
     epilog="Exit codes: 0 done, 1 a run failed, 2 something is wrong with your input, "
     "130 interrupted.",

@@ -1,4 +1,4 @@
-"""`linkpool explain`: where the time of one flow went."""
+"""`linkpool explain`: where the time of a flow went."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,7 @@ import typer
 from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say
 from linkpool.cli.show import require_result
+from linkpool.explain.explanation import Explanation
 from linkpool.explain.replay import ExplainError
 from linkpool.result import Result
 from linkpool.unfinished import slowest
@@ -16,24 +17,40 @@ from linkpool.units import show_number
 
 def explain(
     directory: Annotated[Path, typer.Argument(metavar="RESULT", help="A result of linkpool run.")],
-    flow: Annotated[
-        int | None,
+    flows: Annotated[
+        list[int] | None,
         typer.Option(
-            "--flow", metavar="N", min=0, help="Number of the flow, as in flows. The slowest"
+            "--flow",
+            metavar="N",
+            min=0,
+            help="Number of a flow, as in flows (repeatable). Default: the slowest.",
         ),
     ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option("--worst", metavar="COUNT", min=1, help="So many of the slowest flows."),
+    ] = None,
+    unfinished: Annotated[
+        bool,
+        typer.Option(
+            "--unfinished", help="The slowest of those that had not finished when the run ended."
+        ),
+    ] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf.")
+        Path | None,
+        typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf; of one flow."),
     ] = None,
     run_code: RunCode = False,
 ) -> None:
-    """Make the run again with a trace of one flow, and tell where its time went.
+    """Make the run again with a trace of some flows, and tell where their time went.
 
     Without --flow it is the measured flow of the largest slowdown, which may be one that had not
-    finished when the run ended. The times add up to its completion time. The run is made again up
-    to the end of the flow, on one core; it is refused if the flow does not begin and end as
-    recorded.
+    finished when the run ended. The times of a flow add up to its completion time. The run is made
+    again once, up to the end of the last of the flows, on one core; it is refused if a flow does
+    not begin and end as recorded.
     """
+    if flows and (worst is not None or unfinished):
+        fail("--flow names flows; leave out --worst and --unfinished")
     # Here, as matplotlib takes a second to load.
     from linkpool.figures.kind import FigureError
     from linkpool.figures.plot import require_format
@@ -42,21 +59,32 @@ def explain(
         if plot is not None:
             require_format(plot)
         result = require_result(directory, run_code)
-        explanation = result.explain(_slowest(result) if flow is None else flow)
+        chosen = list(dict.fromkeys(flows)) if flows else _slowest(result, worst or 1, unfinished)
+        if plot is not None and len(chosen) > 1:
+            fail(f"--plot draws one flow, and {len(chosen)} are asked for")
+        found = Explanation.all_of(result, chosen)
     except (ExplainError, FigureError, _core.ScenarioError) as error:
         fail(str(error))
-    say(explanation)
+    say("\n\n".join(map(str, found)))
     if plot is not None:
-        explanation.plot(plot)
+        found[0].plot(plot)
         say(f"\n{plot}")
 
 
-def _slowest(result: Result) -> int:
-    """Return the number of the slowest flow, and say which it is."""
-    found = slowest(result.scan("flows"), 1)
+def _slowest(result: Result, count: int, unfinished: bool) -> list[int]:
+    """Return the numbers of the slowest flows, and say which they are."""
+    found = slowest(result.scan("flows"), count, unfinished)
+    if found.is_empty() and unfinished:
+        fail(f"every measured flow of {result.dir} with a size had finished when the run ended")
     if found.is_empty():
         fail(f"no flow with a size was measured in {result.dir}; name one by --flow N")
-    flow, slowdown, at_least = found.row(0)
-    unfinished = ", and had not finished when the run ended" if at_least else ""
-    say(f"the slowest flow is {flow}: slowdown {show_number(slowdown)}{unfinished}\n")
-    return int(flow)
+    said = []
+    for flow, slowdown, at_least in found.rows():
+        so_far = ", and had not finished when the run ended" if at_least else ""
+        said.append(f"{flow}: slowdown {show_number(slowdown)}{so_far}")
+    which = "slowest unfinished flow" if unfinished else "slowest flow"
+    if len(said) == 1:
+        say(f"the {which} is {said[0]}\n")
+    else:
+        say("\n  ".join([f"the {len(said)} {which}s are", *said]) + "\n")
+    return [int(flow) for flow in found["flow"]]

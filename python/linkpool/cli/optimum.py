@@ -23,7 +23,9 @@ def optimum(
     ],
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, max=MOST_SEED, help="Replaces the scenario's seed."),
+        typer.Option(
+            "--seed", metavar="N", min=0, max=MOST_SEED, help="Replaces the scenario's seed."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -8,6 +8,7 @@ import typer
 from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.progress import watching
+from linkpool.cli.replaced import say_replaced
 from linkpool.cli.show import require_result
 from linkpool.limits import MOST_THREADS
 from linkpool.loading import Value
@@ -43,6 +44,7 @@ def replay(
     if out.resolve() == directory.resolve():
         fail(f"{out} is the result that is to be replayed; name another directory")
     result = require_result(directory, run_code)
+    say_replaced(out)
     try:
         with watching(directory.name, float(result.run["simulated_s"])) as watch:
             _, note = repeat(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool import _core
-from linkpool.cli.console import RunCode, fail, say
+from linkpool.cli.console import RunCode, fail, say, warn
 from linkpool.units import show_bytes
 
 
@@ -45,7 +45,7 @@ def report(
         study = StudyResult(sources[0]).study
     arms = arms_of(sources, run_code)
     try:
-        size = write_report(arms, out, flows or [], trace, study)
+        size = write_report(arms, out, flows or [], trace, study, warn)
     except _core.ScenarioError as error:  # it brings code, and nobody has said that it may run
         fail(str(error))
     say(f"{out}, {show_bytes(size)}")

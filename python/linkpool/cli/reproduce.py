@@ -1,6 +1,5 @@
 """`linkpool reproduce`: run published experiments and judge their claims."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from rich.text import Text
 from linkpool.book.entry import FOLDER, BookError, read
 from linkpool.cli.cluster import On, connected
 from linkpool.cli.console import fail, say, stderr, stdout
-from linkpool.cli.progress import bar_of_runs, watch_runs
+from linkpool.cli.progress import watching_runs
 from linkpool.cores import cpus
 from linkpool.experiments import registry
 from linkpool.identity import digest
@@ -216,14 +215,14 @@ def _from_data(wanted: list[Experiment], book: Path, out: Path) -> None:
 def _reproduce(
     experiment: Experiment, out: Path, jobs: int | None, scale: float, remote: Remote | None
 ) -> None:
-    with bar_of_runs() as bar:
+    with watching_runs(experiment.id) as (watch, line):
         report = reproduce_experiment(
             experiment,
             out,
             jobs=jobs or (cpus() if remote is None else min(remote.threads, experiment.runs())),
-            watch=watch_runs(bar, experiment.id),
+            watch=watch,
             scale=scale,
-            notice=partial(bar.console.print, soft_wrap=True),
+            notice=line,
             make=None if remote is None else remote.make,
         )
     console = stdout()

@@ -1,26 +1,20 @@
 """`linkpool run`: simulate one scenario."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkpool import api
-from linkpool.cli.console import fail, load, say, stderr, stdout, warn
+from linkpool.cli.console import fail, load, say, stderr, stdout
 from linkpool.cli.progress import watching
+from linkpool.cli.replaced import say_replaced
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
 from linkpool.drain import short_drains
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
-from linkpool.publish import is_result, require_replaceable
-from linkpool.result import Result, ResultError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from linkpool.publish import require_replaceable
 
 
 def run(
@@ -28,7 +22,9 @@ def run(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of the result.")],
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, max=MOST_SEED, help="Replaces the scenario's seed."),
+        typer.Option(
+            "--seed", metavar="N", min=0, max=MOST_SEED, help="Replaces the scenario's seed."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -57,8 +53,7 @@ def run(
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     scenario = load(file, seed, overrides, run_code=True)
-    if is_result(out):
-        warn(f"{out} will be replaced when the run is done: it holds {_described(out)}")
+    say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
     for line in [*said, *(f"warning: {line}" for line in short_drains(scenario.toml))]:
         stderr().print(line, soft_wrap=True)
@@ -69,17 +64,6 @@ def run(
         result = api.simulate_loaded(scenario, out, watch, count, ignore_estimate)
     print_result(result, stdout())
     say(f"\n{out}")
-
-
-def _described(out: Path) -> str:
-    """Say of which run a result is."""
-    result = Result(out)
-    try:
-        text = result.scenario.partition("\n[")[0]
-        name = tomllib.loads(text)["name"]
-        return f"the result of {name!r}, seed {result.seed}"
-    except (ResultError, ValueError, KeyError, RecursionError):
-        return "a result that cannot be read"
 
 
 def override(setting: str) -> tuple[str, str]:

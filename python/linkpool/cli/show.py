@@ -1,15 +1,16 @@
 """`linkpool show`: the summary of a result."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from linkpool.cli.console import fail, stdout
+from linkpool.cli.console import fail, say, stdout
 from linkpool.notices import notices
 from linkpool.offered import remarks
 from linkpool.result import Result, ResultError
@@ -68,9 +69,30 @@ SLOWDOWN_ROWS: list[tuple[str, Callable[[Slowdowns], str]]] = [
 
 def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result of linkpool run.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print it as JSON, as summary.json has it.")
+    ] = False,
 ) -> None:
     """Print the statistics of a result."""
-    print_result(require_result(directory), stdout())
+    result = require_result(directory)
+    if as_json:
+        say(json.dumps(as_dict(result), indent=1))
+    else:
+        print_result(result, stdout())
+
+
+def as_dict(result: Result) -> dict[str, Any]:
+    """Return what `show` prints of a result as plain values: its summary, and beside that its run.
+
+    Keys are those of `summary.json`, and `notes`, `offered` and `run`.
+    """
+    offered = [{"tier": t.name, "load": t.load, "busiest": t.busiest} for t in result.offered]
+    return {
+        **result.summary.as_dict(),
+        "notes": notices(result),
+        "offered": offered,
+        "run": result.run,
+    }
 
 
 def require_result(directory: Path, run_code: bool = False) -> Result:

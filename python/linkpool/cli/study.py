@@ -11,7 +11,7 @@ from linkpool import _core
 from linkpool.cli.cluster import On, connected
 from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
 from linkpool.cli.console import RunCode, cannot_read, fail, say, stderr, warn
-from linkpool.cli.progress import bar_of_runs, watch_runs
+from linkpool.cli.progress import watching_runs
 from linkpool.cores import cpus
 from linkpool.result import NotRecordedError
 from linkpool.study.cache import Make
@@ -54,9 +54,9 @@ def run(
         if remote is not None:
             say(f"on {remote.threads} threads of the workers of {on}")
         failed = None
-        with bar_of_runs() as bar:
+        with watching_runs(study.name) as (watch, note):
             try:
-                result = run_study(plan, jobs, watch_runs(bar, study.name))
+                result = run_study(plan, jobs, watch, note)
             except DrawingError as error:
                 result, failed = error.result, error
     _print(result, "table", None)

@@ -1,5 +1,6 @@
 """Why a flow took so long, as an object: in words, as tables, as a picture, in notebooks."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -45,8 +46,13 @@ class Explanation:
             ScenarioError: the scenario cannot be read again.
 
         """
-        (life,) = replay(result, [flow])
-        return cls(tell(life, Wires(result)))
+        return cls.all_of(result, [flow])[0]
+
+    @classmethod
+    def all_of(cls, result: Result, flows: Sequence[int]) -> "list[Explanation]":
+        """Do the same for several flows, for which the run is made again once."""
+        wires = Wires(result)
+        return [cls(tell(life, wires)) for life in replay(result, flows)]
 
     @property
     def breakdown(self) -> pl.DataFrame:

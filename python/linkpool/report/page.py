@@ -4,7 +4,7 @@ import base64
 import gzip
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ def write_report(
     flows: Sequence[int] = (),
     trace: int | None = 0,
     study: Study | None = None,
+    stage: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Write the page about these arms, and return its size in bytes.
 
@@ -51,6 +52,7 @@ def write_report(
         trace: how many of the slowest flows of each arm are traced, which makes the run again;
             None: some, if the run was quick.
         study: whose arms they are: its title and measures are on the page.
+        stage: is told, in a line, what is done that takes a while.
 
     """
     title = ", ".join(arm.name for arm in arms)
@@ -59,7 +61,7 @@ def write_report(
     content = {
         "version": _core.__version__,
         "title": title,
-        "results": [result_data(arm, flows, trace) for arm in arms],
+        "results": [result_data(arm, flows, trace, stage) for arm in arms],
         "study": sides(
             arms,
             COMPARED if study is None else study.measures,

@@ -101,8 +101,19 @@ class DrawingError(StudyError):
         self.bugs = {file: e for file, e in failed.items() if not isinstance(e, expected)}
 
 
-def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -> StudyResult:
+def run_study(
+    plan: Plan,
+    jobs: int | None = None,
+    watch: Watch | None = None,
+    stage: Notice = lambda _: None,
+) -> StudyResult:
     """Make every run of a study that is not there yet, and write its data to `OUT/NAME`.
+
+    Args:
+        plan: the study, read and checked.
+        jobs: runs at a time; None: as many as there are cores.
+        watch: is told how far the runs are.
+        stage: is told, in a line, what is done after the runs, which takes a while.
 
     Raises:
         NotAResultError: `OUT/NAME` holds something that is no study.
@@ -124,7 +135,8 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
         )
         _runs(plan).write_parquet(partial_place / RUNS)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
-        for name, make in _pictures(plan, partial_place):
+        for name, make in _pictures(plan, partial_place, stage):
+            stage(f"drawing {name}")
             try:
                 make()
             except Exception as error:
@@ -174,7 +186,9 @@ def _require_drawable(study: Study) -> None:
             raise StudyError(f"{where(study)}: figures: {error}") from None
 
 
-def _pictures(plan: Plan, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+def _pictures(
+    plan: Plan, folder: Path, stage: Notice
+) -> Iterator[tuple[str, Callable[[], object]]]:
     """Give the figures and the page that the study asks for: the file, and what makes it."""
     study = plan.study
     if not study.figures and not study.report:
@@ -191,7 +205,10 @@ def _pictures(plan: Plan, folder: Path) -> Iterator[tuple[str, Callable[[], obje
         file = f"{FIGURE.format(kind)}.svg"
         yield file, partial(plot, KINDS[kind], request, folder / file)
     if study.report:
-        yield REPORT, partial(write_report, arms, folder / REPORT, trace=None, study=study)
+        yield (
+            REPORT,
+            partial(write_report, arms, folder / REPORT, trace=None, study=study, stage=stage),
+        )
 
 
 def _results(plan: Plan) -> Iterator[tuple[Keys, Result]]:

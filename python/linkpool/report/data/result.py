@@ -1,6 +1,6 @@
 """All that the page shows about one result."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from linkpool.notices import notices
@@ -18,13 +18,19 @@ from linkpool.study.arms import Arm
 from linkpool.unfinished import slowest
 
 
-def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[str, Any]:
+def result_data(
+    arm: Arm,
+    asked: Sequence[int],
+    trace: int | None = 0,
+    stage: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
     """Return the page's data of the result of an arm that has the slowest flow.
 
     Args:
         arm: whose.
         asked: numbers of flows that have lanes and are traced in any case.
         trace: how many of the slowest flows to trace; None: some, if the run was quick.
+        stage: is told, in a line, what is done that takes a while.
 
     """
     result = max(arm.results, key=_worst)
@@ -37,6 +43,10 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
     traced = list(
         dict.fromkeys([*asked, *slowest(result.scan("flows"), how_many(result, trace))["flow"]])
     )
+    if traced:
+        few = "the slowest flow" if len(traced) == 1 else f"the {len(traced)} slowest flows"
+        what = f"flows {', '.join(map(str, traced))}" if asked else few
+        stage(f"tracing {what} of {arm.name}: its run is made again")
     note = add_traces(result, of_lanes, traced)
     return {
         "name": arm.name,
