@@ -11,6 +11,10 @@ from linkpool.cli.group import Command, Commands, group
 GOES_ON = "interrupted; the same command goes on where this one stopped"
 
 STUDY_COMMANDS: Commands = {
+    "check": Command(
+        "linkpool.cli.check:check",
+        "Check a scenario, and say in a page what it means; nothing runs.",
+    ),
     "run": Command(
         "linkpool.cli.study:run",
         "Make the runs of a study, and write its data to DIR/NAME.",
@@ -33,6 +37,10 @@ STUDY = group(
 )
 
 COMMANDS: Commands = {
+    "check": Command(
+        "linkpool.cli.check:check",
+        "Check a scenario, and say in a page what it means; nothing runs.",
+    ),
     "run": Command(
         "linkpool.cli.run:run",
         "Simulate a scenario and write its tables; they are the same on any number of threads.",

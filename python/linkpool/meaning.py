@@ -1,0 +1,275 @@
+"""What a scenario means, in a page of text: its fabric, delays, queues, timers and flows."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from linkpool import _core
+from linkpool.drain import short_drains
+from linkpool.offered import TierLoad, remarks
+from linkpool.topology.fabric import Fabric
+from linkpool.units import show_bytes, show_number, show_rate, show_seconds
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+WIDTH = 80
+"""Columns of the page."""
+
+TIMERS = ("min_rto", "initial_rto", "syn_timeout")
+"""Keys of transports that are waited for after losses."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A shortest path of one class of pairs, without queues.
+
+    Attributes:
+        ends: a pair of hosts.
+        hops: its links.
+        paths: how many shortest paths it has.
+        rate_bps: of its slowest link.
+        rtt_s: from the first bit of a full segment to the last of its ACK, stored and forwarded
+            at each hop.
+        bdp: `rate_bps` times `rtt_s`, in full segments as they are on the wire.
+
+    """
+
+    ends: tuple[str, str]
+    hops: int
+    paths: int
+    rate_bps: int
+    rtt_s: float
+    bdp: float
+
+
+def ways(fabric: Fabric, data_bytes: int, ack_bytes: int) -> list[Way]:
+    """Return a path for each class of pairs of hosts, from the nearest to the farthest.
+
+    Args:
+        fabric: the fabric.
+        data_bytes: a full segment on the wire.
+        ack_bytes: an ACK on the wire.
+
+    """
+    numbers = {name: number for number, name in enumerate(fabric.names)}
+    links: dict[tuple[int, int], tuple[int, float]] = {}
+    for source, target, rate, delay in fabric.links:
+        links[source, target] = (rate, delay)
+    found = []
+    for one in fabric.path_classes()[0]:
+        path = _path(fabric, *(numbers[name] for name in one.example))
+        there = [links[hop] for hop in pairwise(path)]
+        back = [links[hop[::-1]] for hop in pairwise(path)]
+        rtt = _one_way(there, data_bytes) + _one_way(back, ack_bytes)
+        rate = min(rate for rate, _ in there)
+        bdp = rate * rtt / (8 * data_bytes)
+        found.append(Way(one.example, one.hops, one.paths, rate, rtt, bdp))
+    return found
+
+
+def _one_way(links: Sequence[tuple[int, float]], size: int) -> float:
+    return sum(8 * size / rate + delay for rate, delay in links)
+
+
+def _path(fabric: Fabric, source: int, target: int) -> list[int]:
+    """Return the nodes of a shortest path, ends included."""
+    before = {source: source}
+    queue = deque([source])
+    while target not in before:
+        node = queue.popleft()
+        if node < fabric.hosts and node != source and not fabric.hosts_forward:
+            continue
+        for other in fabric.neighbours[node]:
+            if other not in before:
+                before[other] = node
+                queue.append(other)
+    path = [target]
+    while path[-1] != source:
+        path.append(before[path[-1]])
+    return path[::-1]
+
+
+def page(scenario: _core.Scenario) -> str:
+    """Return what a scenario means, for people."""
+    document = tomllib.loads(scenario.toml)
+    plan = scenario.plan()
+    fabric = Fabric(plan)
+    lines = [*_head(document), "", *_fabric(fabric)]
+    farthest = 0.0
+    for (name, payload, beside), of in zip(
+        plan["transports"], document["transport"].values(), strict=True
+    ):
+        ack = _bytes(of.get("ack_size"))
+        known = ways(fabric, payload + beside, beside if ack is None else ack)
+        farthest = max([farthest, *(way.rtt_s for way in known)])
+        lines += ["", *_transport(name, of, payload, beside, document)]
+        lines += _ways(known, payload + beside)
+        lines += _marks(document["queue"], of, known)
+    lines += ["", *_queues(document["queue"], fabric, plan)]
+    lines += ["", *_flows(document, plan)]
+    said = [
+        *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
+        *(f"warning: {line}" for line in short_drains(scenario.toml)),
+    ]
+    return "\n".join(map(_wrapped, [*lines, *(["", *said] if said else [])]))
+
+
+def _wrapped(line: str) -> str:
+    """Break a sentence that is too long; the rows of a table stay whole."""
+    return line if line.startswith("  ") else textwrap.fill(line, WIDTH, subsequent_indent="  ")
+
+
+def _head(document: Mapping[str, Any]) -> Iterator[str]:
+    measure = document["measure"]
+    duration, drain = document["duration"], document["drain"]
+    yield f"{document['name']}: flows start for {duration}, and may finish for {drain} more"
+    yield (
+        f"measured are flows that start from {measure['warm_up']} to {measure['cut_off']}; "
+        f"seed {document['seed']}"
+    )
+
+
+def _fabric(fabric: Fabric) -> Iterator[str]:
+    counts = fabric.nodes_by_layer()
+    yield "Fabric: " + ", ".join(
+        f"{count} {layer}{'s' if layer == 'host' and count > 1 else ''}"
+        for layer, count in counts.items()
+    )
+    rows = [
+        (
+            f"{cables.ends[0]} to {cables.ends[1]}",
+            f"{cables.number} cables of {show_rate(float(cables.rate_bps), given=True)}",
+            show_seconds(cables.delay_s, given=True),
+        )
+        for cables in fabric.cables()
+    ]
+    yield from _table(("", "", "delay"), rows)
+
+
+def _transport(
+    name: str, of: Mapping[str, Any], payload: int, beside: int, document: Mapping[str, Any]
+) -> Iterator[str]:
+    count = of.get("subflows", 1)
+    subflows = f", {count} subflows" if count != 1 else ""
+    what = of.get("control") or of.get("family") or "-"
+    yield (
+        f"Transport {name}: {what}{subflows}; a full segment carries {payload} B in "
+        f"{payload + beside} B on the wire"
+    )
+    duration = _core.seconds(document["duration"])
+    for key in TIMERS:
+        if key in of:
+            time = _core.seconds(of[key])
+            share = show_number(time / duration) if duration else "-"
+            yield f"  {key} {of[key]}: {share} times the duration"
+
+
+def _ways(known: Sequence[Way], wire: int) -> Iterator[str]:
+    rows = [
+        (
+            f"{way.ends[0]} and {way.ends[1]}",
+            str(way.hops),
+            str(way.paths),
+            show_rate(float(way.rate_bps), given=True),
+            show_seconds(way.rtt_s),
+            f"{show_number(way.bdp)} packets",
+            show_bytes(way.bdp * wire),
+        )
+        for way in known
+    ]
+    headings = ("pairs such as", "hops", "paths", "slowest link", "RTT", "BDP", "")
+    yield from _table(headings, rows)
+
+
+def _marks(queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
+    """Compare the marking threshold with the largest bandwidth-delay product."""
+    mark, most = queue.get("mark"), max((way.bdp for way in known), default=0.0)
+    if not isinstance(mark, int) or not most:
+        return
+    yield f"  K, {mark} packets, is {show_number(mark / most)} of the largest BDP"
+    beta = of.get("beta")
+    if of.get("control") == "dctcp":
+        # Alizadeh et al., SIGCOMM 2010, equation 13.
+        yield from _enough(mark, most / 7, "DCTCP", "BDP / 7")
+    elif isinstance(beta, (int, float)) and beta > 1:
+        # AMP, 2017, section 4: (BDP + K) / beta <= K.
+        yield from _enough(mark, most / (beta - 1), f"beta = {beta:g}", f"BDP / {beta - 1:g}")
+
+
+def _enough(mark: int, least: float, what: str, how: str) -> Iterator[str]:
+    short = "" if mark >= least else ": one flow alone leaves its link idle at times"
+    yield f"  {what} fills a link with K of {how} or more, {show_number(least)} packets{short}"
+
+
+def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Iterator[str]:
+    parts = [str(queue.get("discipline", "fifo"))]
+    if "shared_buffer" in queue:
+        parts.append("a buffer for all ports of a switch")
+    elif isinstance(queue.get("limit"), int):
+        wire = max(payload + beside for _, payload, beside in plan["transports"])
+        slowest = min(rate for _, _, rate, _ in fabric.links)
+        full = show_seconds(8 * wire * queue["limit"] / slowest)
+        limit = f"{queue['limit']} packets"
+        parts.append(f"{limit}, which {show_rate(float(slowest), given=True)} sends in {full}")
+    elif "limit" in queue:
+        parts.append(f"limit {queue['limit']}")
+    if "mark" in queue:
+        mark = queue["mark"]
+        parts.append(f"marks from {mark} packets on" if isinstance(mark, int) else f"marks {mark}")
+    else:
+        parts.append("RED" if "red" in queue else "no marks")
+    yield "Queue of a port: " + "; ".join(parts)
+    if queue.get("layer"):
+        yield f"  with other settings at {', '.join(queue['layer'])}"
+
+
+def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:
+    yield "Workload"
+    rows = []
+    for kind, several in document["workload"].items():
+        for one in several:
+            load = f"load {one['load']:g}" if isinstance(one.get("load"), (int, float)) else ""
+            label = one.get("label", kind)
+            rows.append((label, kind if kind != label else "", str(one.get("transport", "")), load))
+    yield from _table(("label", "kind", "transport", ""), rows)
+    known: dict[int, list[int | None]] = defaultdict(list)
+    for _, _, size, _, transport in plan["flows"]:
+        known[transport].append(size)
+    for transport, sizes in known.items():
+        sized = [size for size in sizes if size is not None]
+        endless = len(sizes) - len(sized)
+        parts = []
+        if sized:
+            one = "flow" if len(sized) == 1 else "flows"
+            parts.append(f"{len(sized)} {one} of {show_bytes(sum(sized))} together")
+        if endless:
+            parts.append(f"{endless} flow{'s' if endless > 1 else ''} without a size, never done")
+        yield f"  known beforehand, by {plan['transports'][transport][0]}: {', '.join(parts)}"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Write columns, the first to the left and the others to the right."""
+    shown = [headings, *rows] if any(headings) else rows
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        first, *others = (
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield ("  " + "  ".join([first, *(cell for cell in others if cell)])).rstrip()
+
+
+def _bytes(text: object) -> int | None:
+    """Read a size as a resolved scenario writes it, in bytes."""
+    found = re.fullmatch(r"(\d+)B", text) if isinstance(text, str) else None
+    return int(found[1]) if found else None

@@ -1,0 +1,115 @@
+"""What `linkpool check` says of a scenario, against values by hand and against runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import linkpool
+from linkpool.cli.commands import app
+from linkpool.loading import load
+from linkpool.meaning import page, ways
+from linkpool.topology.fabric import Fabric
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TREE = """
+duration = "2ms"
+drain = "1ms"
+[topology.fat-tree]
+k = 4
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = 100
+mark = 1
+[transport.t]
+control = "{control}"
+[[workload.flow]]
+transport = "t"
+from = "h0"
+to = "h15"
+size = "1448B"
+[[workload.flow]]
+transport = "t"
+from = "h1"
+to = "h2"
+[record.rtt]
+every = "1us"
+"""
+
+pytestmark = pytest.mark.core
+
+
+def write(folder: Path, control: str = "dctcp") -> Path:
+    file = folder / "tree.toml"
+    file.write_text(TREE.format(control=control), encoding="utf-8")
+    return file
+
+
+def test_round_trips_and_products_are_those_by_hand(tmp_path: Path) -> None:
+    fabric = Fabric(load(write(tmp_path), overrides=[]).plan())
+    found = ways(fabric, 1538, 90)
+    assert [(way.hops, way.paths) for way in found] == [(2, 1), (4, 2), (6, 4)]
+    for way in found:
+        # At each hop: 1 us there and back, and 1,538 B and 90 B at 10 Gbit/s.
+        rtt = way.hops * (2e-6 + 1.2304e-6 + 0.072e-6)
+        assert way.rtt_s == pytest.approx(rtt, rel=1e-12)
+        assert way.bdp == pytest.approx(1e10 * rtt / (8 * 1538), rel=1e-12)
+
+
+def test_a_flow_alone_meets_the_round_trip_time(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    fabric = Fabric(load(file, overrides=[]).plan())
+    elsewhere = {"workload.flow.1.from": "h8", "workload.flow.1.to": "h9"}
+    rtts = linkpool.run(file, set=elsewhere).rtt.filter(flow=0)["rtt_s"]
+    longest = ways(fabric, 1538, 90)[-1].rtt_s
+    # The segment waits at its host for the ACK of the SYN-ACK, 90 B at 10 Gbit/s. The sample of the
+    # handshake is of packets of 90 B both ways.
+    assert rtts.max() == pytest.approx(longest + 0.072e-6, rel=1e-9)
+    assert rtts.min() == pytest.approx(ways(fabric, 90, 90)[-1].rtt_s, rel=1e-9)
+
+
+def test_the_page_says_what_a_scenario_means(tmp_path: Path) -> None:
+    said = page(load(write(tmp_path), overrides=[]))
+    for line in (
+        "tree: flows start for 2ms, and may finish for 1ms more",
+        "Fabric: 16 hosts, 8 edge, 8 aggregation, 4 core",
+        "  aggregation to core  16 cables of 10 Gbit/s   1 us",
+        "Transport t: dctcp; a full segment carries 1448 B in 1538 B on the wire",
+        "  min_rto 200ms: 100 times the duration",
+        "  h0 and h4         6      4     10 Gbit/s  19.8 us  16.1 packets  24.8 KB",
+        "  K, 1 packets, is 0.0621 of the largest BDP",
+        "  DCTCP fills a link with K of BDP / 7 or more, 2.3 packets: one flow alone leaves its "
+        "link idle at times",
+        "  known beforehand, by t: 1 flow of 1.45 KB together, 1 flow without a size, never done",
+    ):
+        assert line in said.splitlines()
+    assert "warning: a drain of 1ms is shorter than the min_rto of transport t" in said
+    assert "beta = 4 fills a link with K of BDP / 3" in page(
+        load(write(tmp_path, "amp"), overrides=[("transport.t.beta", "4"), ("queue.mark", "10")])
+    )
+
+
+SCENARIOS = [*sorted((ROOT / "docs/topologies").glob("*.toml"))[::3]]
+SCENARIOS += sorted((ROOT / "docs/workloads").glob("*.toml"))[::3]
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_every_scenario_has_a_page_of_80_columns(file: Path) -> None:
+    said = CliRunner().invoke(app, ["check", str(file)])
+    assert said.exit_code == 0, said.output
+    lines = said.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert {line.split(":")[0].split()[0] for line in lines if line[:1].isupper()} >= {
+        *("Fabric", "Transport", "Queue", "Workload"),
+    }
+
+
+def test_the_scenario_is_printed_with_its_defaults(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    said = CliRunner().invoke(app, ["check", str(file), "--set", "queue.mark=7", "--toml"])
+    assert said.stdout.rstrip() == linkpool.check(file, set={"queue.mark": 7}).rstrip()
+    assert CliRunner().invoke(app, ["check", str(file), "--set", "queue.marks=7"]).exit_code == 2
