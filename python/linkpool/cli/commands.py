@@ -11,6 +11,10 @@ from linkpool.cli.group import Command, Commands, group
 GOES_ON = "interrupted; the same command goes on where this one stopped"
 
 STUDY_COMMANDS: Commands = {
+    "new": Command(
+        "linkpool.cli.new:new",
+        "Write a scenario or a study with comments, which runs as it is.",
+    ),
     "check": Command(
         "linkpool.cli.check:check",
         "Check a scenario, and say in a page what it means; nothing runs.",
@@ -37,6 +41,10 @@ STUDY = group(
 )
 
 COMMANDS: Commands = {
+    "new": Command(
+        "linkpool.cli.new:new",
+        "Write a scenario or a study with comments, which runs as it is.",
+    ),
     "check": Command(
         "linkpool.cli.check:check",
         "Check a scenario, and say in a page what it means; nothing runs.",
