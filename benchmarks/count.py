@@ -50,6 +50,13 @@ BENCHED = [
     "k8-mptcp8-9000",
     "k8-dctcp-9000-linux",
     "k8-mptcp8-9000-linux",
+    "k8-dctcp-9000-dequeue",
+    "k8-dctcp-9000-priority",
+    "k8-dctcp-9000-trimming",
+    "k8-ndp-9000",
+    "k8-dctcp-9000-spray",
+    "k8-dctcp-9000-flowlets",
+    "k8-dctcp-9000-adaptive",
 ]
 HOPS = {
     "dctcp": ("dctcp", 1, "newreno"),

@@ -1,10 +1,10 @@
 //! Changes of links, and of routing, at set times during a run.
 
+use crate::balancer::Spreading;
 use crate::fabric::{Fabric, LinkId};
 use crate::policy::{Policies, QueuePolicy};
 use crate::queue_limit::QueueLimit;
 use crate::routing::Routes;
-use crate::spreading::Spreading;
 use linkpool_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,10 +147,14 @@ impl Course<'_> {
         policy
     }
 
+    /// Does the link stay as it is at the start, up and without loss?
+    pub(crate) fn is_constant(&self) -> bool {
+        self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty()
+    }
+
     /// Is the queue of a link with `policy`, the limit from the start included, a FIFO queue whose rate and limit stay?
     pub(crate) fn is_plain(&self, policy: &QueuePolicy) -> bool {
-        let stays = self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty();
-        stays && policy.is_plain()
+        self.is_constant() && policy.is_plain()
     }
 
     /// The highest rate that the link ever has.

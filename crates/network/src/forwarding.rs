@@ -177,6 +177,16 @@ impl Table {
         &self.lists[(next.0 & !KIND) as usize]
     }
 
+    /// Calls `found` for each link of the entries that leave a choice.
+    pub(crate) fn choice_links(&self, mut found: impl FnMut(LinkId)) {
+        for next in self.rows.iter().chain(self.blocks.iter().flatten()) {
+            let links = self.links(*next);
+            if links.len() > 1 {
+                links.into_iter().for_each(&mut found);
+            }
+        }
+    }
+
     /// All links that `next` leaves.
     pub(crate) fn links(&self, next: Next) -> Vec<LinkId> {
         match next.0 & KIND {

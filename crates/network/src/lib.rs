@@ -1,12 +1,12 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the
 //! fabrics they form.
 
+mod balancer;
 mod change;
 mod discipline;
 mod disjoint;
 mod fabric;
 mod forwarding;
-mod least_queue;
 mod levels;
 mod link;
 mod lookahead;
@@ -25,7 +25,6 @@ mod routing;
 mod shares;
 mod shortest_paths;
 mod source_route;
-mod spreading;
 mod stages;
 mod successors;
 mod thresholds;
@@ -35,6 +34,7 @@ mod transmitter;
 mod weights;
 mod witness;
 
+pub use balancer::Spreading;
 pub use change::{LinkChange, Loss, Timetable};
 pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
@@ -53,7 +53,6 @@ pub use routing::{Routes, Routing};
 pub use shares::{Carried, TierTraffic, carried_between, carried_uniform, uniform_traffic};
 pub use shortest_paths::ShortestPaths;
 pub use source_route::{always_fits, reversed, source_route};
-pub use spreading::Spreading;
 pub use weights::Weights;
 pub use witness::{Cause, Discarded, PacketLoss, Seen, Witness};
 

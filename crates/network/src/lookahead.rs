@@ -193,12 +193,12 @@ impl<'f> Ways<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::balancer::Spreading;
     use crate::fabric::{FabricBuilder, Layer, NodeId};
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::{Routes, Routing};
-    use crate::spreading::Spreading;
     use crate::topology::{Generator, LeafSpine, Vl2, fat_tree};
     use linkpool_engine::hash_u64;
     use linkpool_units::{Rate, Time};

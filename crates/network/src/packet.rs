@@ -253,9 +253,15 @@ impl Packet {
         !self.kind.has(Kind::DATA) || self.flags.has(Flags::TRIMMED)
     }
 
+    /// Bytes on the wire without its payload.
+    #[inline]
+    pub(crate) fn header_size(&self) -> u16 {
+        if self.flags.has(Flags::TRIMMED) { self.size() } else { self.size() - self.payload() }
+    }
+
     /// The packet without its payload; it still has the length.
     pub fn trimmed(mut self) -> Packet {
-        self.envelope = self.envelope.with_size(self.size() - self.payload());
+        self.envelope = self.envelope.with_size(self.header_size());
         self.flags = self.flags.with(Flags::TRIMMED);
         self
     }

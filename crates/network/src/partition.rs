@@ -210,10 +210,10 @@ pub fn partition_for(fabric: &Fabric, n: u8, exchanges: impl IntoIterator<Item =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::balancer::Spreading;
     use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
-    use crate::spreading::Spreading;
     use crate::topology::fat_tree;
     use linkpool_units::{Rate, Time};
 

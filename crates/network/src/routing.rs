@@ -1,10 +1,10 @@
 //! Forwarding: which link a node sends a packet on.
 
+use crate::balancer::{Balancer, Choice, Spreading, one_of};
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table, TableRow};
 use crate::nearer::Nearer;
 use crate::packet::{Flags, Packet, hash};
-use crate::spreading::{Chooser, Spreading};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
 use linkpool_units::HostId;
@@ -175,9 +175,16 @@ impl Routes {
         self.spreading
     }
 
-    /// The state that switches need to spread packets by these routes.
-    pub(crate) fn chooser(&self, fabric: &Fabric) -> Chooser {
-        Chooser::new(self.spreading, fabric, self.seed)
+    /// What chooses at switches by these routes; none: a hash.
+    pub(crate) fn balancer(&self, fabric: &Fabric) -> Option<Box<dyn Balancer>> {
+        self.spreading.balancer(fabric, self.seed)
+    }
+
+    /// By link, of `links`: does some node have it as one of several for a destination?
+    pub(crate) fn choice_links(&self, links: usize) -> Box<[bool]> {
+        let mut are_choices = vec![false; links].into_boxed_slice();
+        self.table.choice_links(|link| are_choices[link.index()] = true);
+        are_choices
     }
 
     /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route
@@ -277,12 +284,6 @@ pub(crate) struct RoutesAt<'a> {
 }
 
 impl RoutesAt<'_> {
-    /// The link by which `node`, from which the routes are seen, forwards `packet`.
-    #[inline(always)]
-    pub(crate) fn forward(&self, node: NodeId, packet: &mut Packet, chooser: &mut Chooser) -> LinkId {
-        self.next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
-    }
-
     /// Prefetches the entry of the table that [`RoutesAt::next_link`] will read first.
     #[inline]
     pub(crate) fn prefetch(&self, packet: &Packet) {
@@ -292,37 +293,23 @@ impl RoutesAt<'_> {
     /// As [`Routes::next_link`], where `node` has several links or is a switch.
     #[inline(always)]
     pub(crate) fn next_link(&self, packet: &mut Packet) -> LinkId {
-        self.next_link_by(packet, |(salt, _), packet| hash(salt, packet))
+        match self.next(packet) {
+            Ok(link) => link,
+            Err(next) => self.table.choose(next, |links| one_of(links, hash(self.row.salt, packet))),
+        }
     }
 
-    /// The same; 32 bits choose among the links that lead on, which `draw` makes of
-    /// the node's salt, their number and the packet.
+    /// The link on which `packet` goes on, if there is only one; `Err`: the links among which a balancer chooses.
     #[inline(always)]
-    fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
+    pub(crate) fn way(&self, node: NodeId, packet: &mut Packet) -> Result<LinkId, Links<'_>> {
         let next = match self.next(packet) {
-            Ok(link) => return link,
+            Ok(link) => return Ok(link),
             Err(next) => next,
         };
-        self.table.choose(next, |choices| {
-            // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-            ((u64::from(draw((self.row.salt, choices), packet)) * u64::from(choices)) >> 32) as u32
-        })
-    }
-
-    /// As [`RoutesAt::forward`], where `choose` gets the node's salt and the number of links, the
-    /// packet and the links by number, and says the number of one. Apart from the way of the hash,
-    /// which pays for no choice of what to do.
-    pub(crate) fn forward_by(
-        &self,
-        packet: &mut Packet,
-        choose: impl FnOnce((u32, u32), &Packet, &dyn Fn(u32) -> LinkId) -> u32,
-    ) -> LinkId {
-        let next = match self.next(packet) {
-            Ok(link) => return link,
-            Err(next) => next,
-        };
-        let link = |i| self.table.choice(next, i);
-        link(choose((self.row.salt, self.table.choices(next)), packet, &link))
+        match self.table.choices(next) {
+            1 => Ok(self.table.choice(next, 0)),
+            links => Err(Links { choice: Choice { node, salt: self.row.salt, links }, next, table: self.table }),
+        }
     }
 
     /// The link on which `packet` goes on, if there is nothing to choose; `Err`: the table leaves a
@@ -339,6 +326,22 @@ impl RoutesAt<'_> {
             return Ok(self.last_links[dst]);
         }
         Err(self.table.next(row.row, column))
+    }
+}
+
+/// The links of a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Links<'a> {
+    pub(crate) choice: Choice,
+    next: Next,
+    table: &'a Table,
+}
+
+impl Links<'_> {
+    /// Link number `i`.
+    #[inline]
+    pub(crate) fn link(&self, i: u32) -> LinkId {
+        self.table.choice(self.next, i)
     }
 }
 

@@ -108,6 +108,11 @@ impl Thresholds {
         self.mark_bytes.min(self.limit_bytes.saturating_sub(longest)).saturating_sub(in_service)
     }
 
+    /// May a threshold act on a packet that finds an empty queue?
+    pub(crate) fn act_on_empty(&self) -> bool {
+        self.is_over(0, 0) || self.is_full(0, Envelope::LONGEST.into())
+    }
+
     /// Is a packet that finds this queue length marked?
     #[inline]
     pub(crate) fn is_over(&self, packets: u32, bytes: u64) -> bool {

@@ -11,7 +11,7 @@ use linkpool_engine::{Calendar, Windows};
 /// The links of a network, the packets on their way, and the calendar of ports.
 #[derive(Debug)]
 pub(crate) struct Transmitter<'a> {
-    pub(crate) links: &'a [Link],
+    pub(crate) links: &'a mut [Link],
     pub(crate) on_the_way: &'a mut OnTheWay,
     pub(crate) calendar: &'a mut Calendar,
     pub(crate) trailers: &'a mut Trailers,
@@ -20,6 +20,7 @@ pub(crate) struct Transmitter<'a> {
 
 impl Transmitter<'_> {
     /// Sends `packet`, whose arrival is known, on link `id`.
+    #[inline(always)]
     pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
         self.on_the_way.add(id, &self.links[id.index()], packet.arrival, &packet);
     }

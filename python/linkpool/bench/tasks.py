@@ -81,6 +81,42 @@ def _permutation(
     return Task(f"k{k}-{transport}-{packet}" + ("-linux" if linux else ""), about, scenario)
 
 
+# What stands on ports with service events or on choices that need an order: keys of `[queue]`,
+# keys of `[routing]`, further lines of the transport.
+_PORTS = {
+    "dequeue": ('mark_at = "dequeue"', "", "marks at dequeue"),
+    "priority": ('discipline = "priority"', "", "ports with two queues"),
+    "trimming": ('discipline = "trimming"', "", "ports that trim"),
+    "spray": ("", 'kind = "spray"', "switches that spray packets"),
+    "flowlets": ("", 'kind = "flowlets"\ngap = "50us"', "switches that choose by flowlet"),
+    "adaptive": ("", 'kind = "adaptive"', "switches that choose by the shortest queue"),
+}
+
+
+def _ports(variant: str) -> Task:
+    """Return k8-dctcp-9000 with the loss recovery of Linux and other ports or other choices."""
+    queue, routing, about = _PORTS[variant]
+    task = _permutation(8, "dctcp", 9000, "200ms", linux=True)
+    scenario = task.scenario
+    if queue:
+        scenario = scenario.replace("[queue]\n", f"[queue]\n{queue}\n")
+    if routing:
+        scenario = scenario.replace("[queue]\n", f"[routing]\n{routing}\n[queue]\n")
+    if variant == "trimming":
+        scenario = scenario.replace("ack_every = 1\n", "ack_every = 1\ntrimming = true\n")
+    return Task(f"k8-dctcp-9000-{variant}", f"{task.about}, {about}", scenario)
+
+
+def _ndp() -> Task:
+    scenario = (
+        'duration = "50ms"\n[topology.fat-tree]\nk = 8\nrate = "10Gbps"\ndelay = "1us"\n'
+        '[queue]\ndiscipline = "trimming"\n[transport.t]\ncontrol = "ndp"\n'
+        '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
+    )
+    about = "128 hosts, permutation, NDP, packets of 9,000 B"
+    return Task("k8-ndp-9000", about, scenario)
+
+
 def _incast32() -> Task:
     scenario = (
         'duration = "1s"\n'
@@ -141,6 +177,13 @@ _MAKERS: list[Callable[[], Task]] = [
     lambda: _permutation(8, "mptcp8", 1500, "50ms"),
     lambda: _permutation(8, "dctcp", 9000, "200ms", linux=True),
     lambda: _permutation(8, "mptcp8", 9000, "200ms", linux=True),
+    lambda: _ports("dequeue"),
+    lambda: _ports("priority"),
+    lambda: _ports("trimming"),
+    _ndp,
+    lambda: _ports("spray"),
+    lambda: _ports("flowlets"),
+    lambda: _ports("adaptive"),
     lambda: _permutation(16, "tcp", 9000, "50ms"),
     lambda: _permutation(16, "dctcp", 9000, "50ms"),
     lambda: _permutation(16, "mptcp8", 9000, "50ms"),

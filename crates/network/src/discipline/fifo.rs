@@ -45,6 +45,10 @@ impl Discipline for Fifo {
         self.waiting.sent();
     }
 
+    fn passes(&self, thresholds: &Thresholds) -> bool {
+        thresholds.uncounted > 0 && !thresholds.act_on_empty()
+    }
+
     fn give_up(&mut self, _now: Time) -> Option<Packet> {
         self.waiting.take_unsent()
     }

@@ -93,6 +93,15 @@ pub(crate) enum Marking {
     Red(Red),
 }
 
+/// Makes something of the queues of a port, whatever their discipline: what it makes is compiled
+/// for each.
+pub(crate) trait MakeOf {
+    /// What it makes.
+    type Made;
+    /// Makes it of these queues.
+    fn of<D: Discipline + 'static>(self, queues: D) -> Self::Made;
+}
+
 impl Default for Configuration {
     fn default() -> Configuration {
         Configuration { order: Order::Fifo, marking: Marking::AtEnqueue }
@@ -100,22 +109,30 @@ impl Default for Configuration {
 }
 
 impl Configuration {
-    /// The queues of the port of `link`, with random numbers that `seed` sets.
-    pub(crate) fn build(&self, link: LinkId, seed: u64) -> Box<dyn Discipline> {
-        let queue = |class: u64| -> Box<dyn Discipline> {
-            match self.marking {
-                Marking::AtEnqueue => Box::new(fifo::Fifo::new(false)),
-                Marking::AtDequeue => Box::new(fifo::Fifo::new(true)),
-                Marking::Red(red) => {
-                    Box::new(red::RedQueue::new(red, stream(seed, "red", 2 * u64::from(link) + class)))
-                }
+    /// What `make` makes of the queues of the port of `link`, with random numbers that `seed` sets.
+    pub(crate) fn build<M: MakeOf>(&self, link: LinkId, seed: u64, make: M) -> M::Made {
+        let fifo = |marks_at_dequeue| [(); 2].map(|()| fifo::Fifo::new(marks_at_dequeue));
+        match self.marking {
+            Marking::AtEnqueue => self.order_of(fifo(false), link, seed, make),
+            Marking::AtDequeue => self.order_of(fifo(true), link, seed, make),
+            Marking::Red(red) => {
+                let random = |class| stream(seed, "red", 2 * u64::from(link) + class);
+                let queues = [0, 1].map(|class| red::RedQueue::new(red, random(class)));
+                self.order_of(queues, link, seed, make)
             }
-        };
+        }
+    }
+
+    /// The same where the queues of high and of low priority are `queues`; if there is one queue, it is the first.
+    fn order_of<M: MakeOf>(&self, queues: [impl Discipline + 'static; 2], link: LinkId, seed: u64, make: M) -> M::Made {
         match self.order {
-            Order::Fifo => queue(0),
-            Order::Priority => Box::new(priority::Priority::new([queue(0), queue(1)])),
+            Order::Fifo => {
+                let [queue, _] = queues;
+                make.of(queue)
+            }
+            Order::Priority => make.of(priority::Priority::new(queues)),
             Order::Trimming(trimming) => {
-                Box::new(trimming::TrimmingQueue::new(trimming, stream(seed, "trim", link.into())))
+                make.of(trimming::TrimmingQueue::new(trimming, stream(seed, "trim", link.into())))
             }
         }
     }

@@ -8,19 +8,19 @@ use linkpool_units::Time;
 
 /// Two queues, the one of [`Flags::PRIORITY`] first; each has the thresholds.
 #[derive(Debug)]
-pub(super) struct Priority {
-    queues: [Box<dyn Discipline>; 2],
+pub(super) struct Priority<D> {
+    queues: [D; 2],
     /// Which queue gave the packet that is being transmitted.
     in_service: usize,
 }
 
-impl Priority {
-    pub(super) fn new(queues: [Box<dyn Discipline>; 2]) -> Priority {
+impl<D> Priority<D> {
+    pub(super) fn new(queues: [D; 2]) -> Priority<D> {
         Priority { queues, in_service: 0 }
     }
 }
 
-impl Discipline for Priority {
+impl<D: Discipline> Discipline for Priority<D> {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
         let class = if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
         self.queues[class].enqueue(packet, arrival, events)
@@ -33,6 +33,10 @@ impl Discipline for Priority {
 
     fn sent(&mut self, now: Time) {
         self.queues[self.in_service].sent(now);
+    }
+
+    fn passes(&self, thresholds: &Thresholds) -> bool {
+        self.queues.iter().all(|queue| queue.passes(thresholds))
     }
 
     fn give_up(&mut self, now: Time) -> Option<Packet> {

@@ -138,6 +138,11 @@ impl Discipline for TrimmingQueue {
         self.data.sent();
     }
 
+    /// Where nobody waits, no header has been served before data.
+    fn passes(&self, thresholds: &Thresholds) -> bool {
+        thresholds.uncounted > 0 && !thresholds.act_on_empty() && !self.header_limits.act_on_empty()
+    }
+
     fn give_up(&mut self, _now: Time) -> Option<Packet> {
         self.headers.take_unsent().or_else(|| self.data.take_unsent())
     }
@@ -154,6 +159,14 @@ impl Discipline for TrimmingQueue {
     /// The data queue.
     fn longest(&self, thresholds: &Thresholds) -> u32 {
         self.data.counted(thresholds).0
+    }
+
+    /// Not while there is room for the headers of all, and in place of one for that of the last packet that waits.
+    fn may_return(&self, packets: u32, bytes: u64) -> bool {
+        let (waiting, waiting_bytes) = self.headers.length();
+        let last = self.data.last().map_or(0, Packet::header_size);
+        self.trimming.return_to_sender
+            && self.header_limits.is_full(waiting + packets - 1, waiting_bytes + bytes + u64::from(last))
     }
 }
 

@@ -20,6 +20,11 @@ pub(crate) trait Discipline: Debug + Send {
     fn sent(&mut self, now: Time);
     /// Gives up a packet that waits at `now`, as its link has failed.
     fn give_up(&mut self, now: Time) -> Option<Packet>;
+    /// Does a packet that finds no other at the port leave at once and as it is, and depends nothing on when it has left?
+    /// Then [`Discipline::enqueue`] is called only for packets that find others, and [`Discipline::sent`] never.
+    fn passes(&self, _thresholds: &Thresholds) -> bool {
+        false
+    }
     /// Packets and bytes that wait, all queues together.
     fn waiting(&self) -> (u32, u64);
     /// Packets in all queues, counted as `thresholds` say.
@@ -27,6 +32,11 @@ pub(crate) trait Discipline: Debug + Send {
     /// The longest queue that a limit in packets holds for, counted as `thresholds` say.
     fn longest(&self, thresholds: &Thresholds) -> u32 {
         self.counted(thresholds)
+    }
+    /// May packets go back to their senders if `packets` more come, with headers of so many `bytes`
+    /// together?
+    fn may_return(&self, _packets: u32, _bytes: u64) -> bool {
+        false
     }
 }
 
@@ -112,6 +122,11 @@ impl Waiting {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size());
         Some(packet)
+    }
+
+    /// The last that came.
+    pub(super) fn last(&self) -> Option<&Packet> {
+        self.packets.back()
     }
 
     /// Takes the last that came.

@@ -29,6 +29,8 @@ impl LinkKind {
     pub(crate) fn new(rate: Rate, delay: Time, thresholds: Thresholds) -> LinkKind {
         let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
         let acts_from_backlog = match thresholds.acts_from_bytes() {
+            // What finds the link busy is left to its port.
+            _ if thresholds.is_elsewhere() => Time(1),
             u64::MAX => Time::MAX,
             // Counting bytes rounds to the nearest: half a byte less than this many may count as
             // this many.
@@ -41,6 +43,11 @@ impl LinkKind {
         let rounding = if is_rounded { (1u64 << FRACTION).div_ceil(per_byte) as u32 } else { 0 };
         let acts_from = thresholds.acts_from_present().min(QueueLimit::HELD_PACKETS);
         LinkKind { rate, delay, thresholds, per_byte, rounding, acts_from, acts_from_backlog }
+    }
+
+    /// Has `other` the same rate, delay and thresholds?
+    pub(crate) fn is_like(&self, other: &LinkKind) -> bool {
+        (self.rate, self.delay, self.thresholds) == (other.rate, other.delay, other.thresholds)
     }
 
     /// The time to send `size` bytes.
@@ -80,8 +87,18 @@ impl LinkKind {
     }
 
     /// The number of bytes sent in `span`.
+    #[inline]
     pub(crate) fn bytes_in(&self, span: Time) -> u64 {
         // Rounded: serialisation is exact to a fraction of a byte.
+        match span.0 >> (u64::BITS - 1 - FRACTION) {
+            // The half is less than 2^63: no rate is below 1 bit/s.
+            0 => ((span.0 << FRACTION) + self.per_byte / 2) / self.per_byte,
+            _ => self.bytes_in_long(span),
+        }
+    }
+
+    #[cold]
+    fn bytes_in_long(&self, span: Time) -> u64 {
         (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
     }
 }

@@ -55,8 +55,6 @@ pub(crate) enum Fate {
     Queued(Time),
     /// It was dropped.
     Dropped,
-    /// The link has a port with a queue discipline of its own; nothing was queued here.
-    Elsewhere,
 }
 
 const _: () = assert!(size_of::<Link>() == 64);
@@ -77,6 +75,52 @@ impl Link {
             kind,
             list,
         }
+    }
+
+    /// The queue of this link is in a port ([`crate::ports`]). If it `passes` packets, one that finds nobody at the port takes
+    /// the link as if there were none: packets that find the link idle join it by [`Link::enqueue`], all others by
+    /// [`Link::begin`] when the port begins to send them.
+    pub(crate) fn belongs_to_port(&mut self, passes: bool) {
+        self.queue = vec![0; 1].into_boxed_slice();
+        self.let_pass(passes);
+    }
+
+    /// May a packet that finds the link idle take it as if there were no port?
+    #[inline]
+    pub(crate) fn let_pass(&mut self, passes: bool) {
+        self.room = passes.into();
+    }
+
+    /// The port begins to send a packet of `size` bytes, whose last bit leaves at `ends`.
+    #[inline]
+    pub(crate) fn begin(&mut self, size: u16, ends: Time) {
+        let place = self.place(self.next());
+        self.queue[place] = size;
+        self.busy_until = ends;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    /// The port has begun to send a packet of `size` bytes that does not count: the link has failed meanwhile.
+    pub(crate) fn uncount(&mut self, size: u16) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+    }
+
+    /// When all packets have left that it has accepted.
+    #[inline]
+    pub(crate) fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// The size of the packet that it accepted last, of a link with a port.
+    pub(crate) fn last_size(&self) -> u16 {
+        self.queue.first().copied().unwrap_or(0)
+    }
+
+    /// The packets that it has accepted, and their bytes.
+    pub(crate) fn accepted(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
     }
 
     /// The place in the ring of the packet whose number has these lower bits.
@@ -206,6 +250,9 @@ impl Link {
     /// queue is longer than ever, notes its length with that packet.
     #[inline(never)]
     fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
+        if kind.thresholds.is_elsewhere() {
+            return false;
+        }
         let is_short = self.is_short(kind, now);
         self.settle_busy(if is_short { self.room } else { 0 }, kind, now);
         if !is_short || self.present() >= kind.acts_from {
@@ -229,18 +276,17 @@ impl Link {
         // The packet in service is the first that has not departed.
         let queued = self.present() - kind.thresholds.uncounted.min(self.present());
         match self.admission(kind, queued, packet) {
-            None => return Fate::Elsewhere,
-            Some(Admission::Drop) => {
+            Admission::Drop => {
                 rare.drops += 1;
                 rare.drop_bytes += packet.size() as u64;
                 return Fate::Dropped;
             }
-            Some(Admission::Mark) => {
+            Admission::Mark => {
                 // An earlier switch may have marked it; only the first mark counts.
                 rare.marks += !packet.flags.has(Flags::CE) as u64;
                 packet.flags = packet.flags.with(Flags::CE);
             }
-            Some(Admission::Queue) => {}
+            Admission::Queue => {}
         }
         self.make_room(kind);
         Fate::Queued(self.accept(kind, now, packet))
@@ -260,14 +306,13 @@ impl Link {
     }
 
     /// The decision on `packet`, which meets `queued` packets, enough for the thresholds to act.
-    /// None: the link has a port with a queue discipline of its own, which decides.
-    fn admission(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Admission> {
+    fn admission(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Admission {
         let thresholds = &kind.thresholds;
         let bytes = if thresholds.in_bytes { self.queued_bytes(kind) } else { 0 };
         let (over, full) =
             (thresholds.is_over(queued, bytes), thresholds.is_full(queued, bytes + packet.size() as u64));
         let markable = packet.flags.has(Flags::ECT);
-        (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.kind))
+        thresholds.admission(over, full, markable, packet.kind)
     }
 
     /// One packet more will join the queue. If the ring is full, all packets in it are still queued.

@@ -60,15 +60,17 @@ impl Network {
             } else {
                 kinds.number(course.rate, spec.delay, Thresholds::elsewhere())
             };
-            if sends && !is_plain {
-                ports.add(id, spec, policy, &course, timetable.seed);
-            }
+            let passes = sends && !is_plain && ports.add(id, spec, policy, &course, timetable.seed);
             let list = match partitions.of(spec.to) {
                 None => BY_NEXT_LINK,
                 Some(receiver) if sends && receiver != me => list_elsewhere(receiver),
                 Some(_) => joined[id.index()].into(),
             };
-            links.push(Link::new(kind, spec.to, list));
+            let mut link = Link::new(kind, spec.to, list);
+            if !is_plain {
+                link.belongs_to_port(passes);
+            }
+            links.push(link);
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
@@ -76,7 +78,7 @@ impl Network {
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
         let onward = Onward { partitions: partitions.clone(), routes: routes.clone(), joined, me };
-        let chooser = routes.chooser(fabric);
+        let balancer = routes.balancer(fabric);
         let egress = Egress {
             node: NodeId::default(),
             rare: vec![RareEvents::default(); links.len()],
@@ -90,9 +92,11 @@ impl Network {
             trailers: Trailers::default(),
             windows,
         };
-        Network {
+        let mut network = Network {
             egress,
-            chooser,
+            balancer,
+            seen_queues: Box::default(),
+            undecided: Vec::new(),
             is_divided: partitions.count() > 1,
             mail_to_hosts: partitions.lead_to_hosts(fabric),
             stages,
@@ -114,7 +118,9 @@ impl Network {
             taps: None,
             queues_are_far: false,
             ask_at: 0,
-        }
+        };
+        network.find_seen_queues();
+        network
     }
 }
 
@@ -144,10 +150,10 @@ struct Kinds(Vec<LinkKind>);
 
 impl Kinds {
     fn number(&mut self, rate: Rate, delay: Time, thresholds: Thresholds) -> u16 {
-        let is_known = |k: &LinkKind| (k.rate, k.delay, k.thresholds) == (rate, delay, thresholds);
-        let known = self.0.iter().position(is_known);
+        let kind = LinkKind::new(rate, delay, thresholds);
+        let known = self.0.iter().position(|known| known.is_like(&kind));
         known.unwrap_or_else(|| {
-            self.0.push(LinkKind::new(rate, delay, thresholds));
+            self.0.push(kind);
             self.0.len() - 1
         }) as u16
     }

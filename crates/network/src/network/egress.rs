@@ -1,5 +1,6 @@
 //! The operations of a handler on the network.
 
+use crate::balancer::Balancer;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::on_the_way::{Incoming, OnTheWay};
@@ -108,7 +109,7 @@ impl Egress {
     #[inline(never)]
     pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
         while let Some(packet) = self.enqueue_most(id, packets, &mut chain) {
-            self.enqueue_by_thresholds(id, packet.arrival, *packet);
+            self.enqueue_by_thresholds(id, packet.arrival, packet);
         }
     }
 
@@ -141,22 +142,26 @@ impl Egress {
                 self.on_the_way.add(id, link, arrival, packet);
                 Some(Packet { arrival, ..*packet })
             }
-            None => self.enqueue_by_thresholds(id, now, *packet),
+            None => self.enqueue_by_thresholds(id, now, packet),
         }
     }
 
     /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
     #[inline(never)]
-    pub(super) fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
+    pub(super) fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
         let link = &mut self.links[id.index()];
         let kind = &self.kinds[link.kind as usize];
+        if kind.thresholds.is_elsewhere() {
+            self.enqueue_at_port(id, now, packet);
+            return None;
+        }
+        let mut packet = *packet;
         match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, &mut packet) {
             Fate::Queued(arrival) => {
                 self.on_the_way.add(id, link, arrival, &packet);
                 return Some(Packet { arrival, ..packet });
             }
             Fate::Dropped => self.dropped(id, now, &packet),
-            Fate::Elsewhere => self.enqueue_elsewhere(id, now, packet),
         }
         None
     }
@@ -184,11 +189,12 @@ impl Egress {
         queued
     }
 
-    /// At a port with service events of its own. Out of line, so that the usual way stays short.
-    #[inline(never)]
-    fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: Packet) {
+    /// At a port with service events of its own.
+    #[inline]
+    fn enqueue_at_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let (ports, mut transmitter) = self.ports();
-        if let Some((node, mut packet)) = ports.enqueue(id, now, packet, &mut transmitter) {
+        let number = ports.of(id).expect("only links with a port leave the queue to it");
+        if let Some((node, mut packet)) = ports.enqueue(number, now, packet, &mut transmitter) {
             let back = self.routes.next_link(node, &mut packet);
             self.enqueue_one(back, now, &packet);
         }
@@ -214,10 +220,25 @@ impl Egress {
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 
-    /// The bytes not yet on the wire of a link that leaves this node; none: the link is down.
-    pub(super) fn backlog(&mut self, link: LinkId, now: Time) -> Option<u64> {
-        let (_, bytes) = self.queue(link, now);
-        (!self.ports.is_down(link)).then_some(bytes)
+    /// The link that `packet`, which has come just now, takes from the switch `node`, as `balancer` chooses.
+    pub(super) fn choose(&mut self, balancer: &mut dyn Balancer, node: NodeId, packet: &mut Packet) -> LinkId {
+        let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
+        let routes = routes.at(node);
+        let choice = match routes.way(node, packet) {
+            Ok(only) => return only,
+            Err(choice) => choice,
+        };
+        let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
+        let now = packet.arrival;
+        let mut queue = |number| {
+            let id = choice.link(number);
+            if ports.of(id).is_some() {
+                return ports.backlog(id, now, transmitter);
+            }
+            let link = &transmitter.links[id.index()];
+            Some(link.backlog_bytes(&kinds[link.kind as usize], now))
+        };
+        choice.link(balancer.choose(choice.choice, packet, &mut queue))
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

@@ -2,11 +2,12 @@
 
 use super::ahead;
 use super::egress::Egress;
-use super::order::{Arrivals, NONE, Step};
+use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
-use crate::fabric::NodeId;
+use crate::balancer::Balancer;
+use crate::fabric::{LinkId, NodeId};
+use crate::on_the_way::Incoming;
 use crate::packet::Packet;
-use crate::spreading::Chooser;
 use crate::stages::{Stage, StageStep, Stages};
 use linkpool_engine::prefetch_place;
 
@@ -14,12 +15,52 @@ impl Network {
     /// Routes the packets that come to switches, and then queues them. The order matters only of those that
     /// take the same link.
     pub(super) fn forward(&mut self) {
-        if ahead::routes_are_far(self.latest_on.len()) {
+        if self.balancer.is_some() {
+            self.route_by_balancer();
+        } else if ahead::routes_are_far(self.latest_on.len()) {
             self.route::<true>();
         } else {
             self.route::<false>();
         }
-        self.queue_routed();
+        if self.egress.ports.return_packets() && self.packets_may_go_back() {
+            self.queue_one_by_one();
+        } else {
+            self.queue_routed();
+        }
+    }
+
+    /// May a port send one of the packets that are routed back? Then it depends on the order of all packets at
+    /// its switch what the other ports do.
+    #[inline(never)]
+    fn packets_may_go_back(&self) -> bool {
+        let Network { egress, latest_on, to_switches: Arrivals { packets, steps, .. }, .. } = self;
+        steps.iter().zip(0..).any(|(step, number)| {
+            if latest_on[step.link.index()] != number {
+                return false; // it is asked for with the latest of its chain
+            }
+            let Some(port) = egress.ports.of(step.link) else { return false };
+            let (mut count, mut bytes, mut number) = (0, 0, number);
+            while number != NONE {
+                count += 1;
+                bytes += u64::from(packets[number as usize].packet.header_size());
+                number = steps[number as usize].before;
+            }
+            egress.ports.may_return(port, count, bytes)
+        })
+    }
+
+    /// Queues the packets that are routed in the order in which they have come, and those that ports send back
+    /// among them.
+    #[cold]
+    fn queue_one_by_one(&mut self) {
+        let Network { egress, latest_on, to_switches, .. } = self;
+        let Arrivals { packets, steps, order } = to_switches;
+        steps.iter().for_each(|step| latest_on[step.link.index()] = NONE);
+        for number in order.of_all(packets) {
+            let packet = &packets[number].packet;
+            egress.enqueue_one(steps[number].link, packet.arrival, packet);
+        }
+        packets.clear();
     }
 
     /// The same, of the packets that have joined the stage of `step`.
@@ -128,47 +169,107 @@ impl Network {
             let Egress { links, kinds, on_the_way, .. } = &mut *egress;
             let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
             if step.before != NONE {
-                egress.enqueue_chain(step.link, packets, order.of(packets, steps, number));
+                egress.enqueue_chain(step.link, packets, in_order(order.of(packets, steps, number)));
             } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
                 on_the_way.add(step.link, link, arrival, packet);
             } else {
-                egress.enqueue_by_thresholds(step.link, packet.arrival, *packet);
+                egress.enqueue_by_thresholds(step.link, packet.arrival, packet);
             }
         }
     }
 
-    /// Sends `packet`, which has come to the switch `node`, over the link with the shortest queue.
+    /// By link: is it one of those whose queues the balancer sees? After routes have changed.
+    pub(super) fn find_seen_queues(&mut self) {
+        if self.balancer.as_ref().is_some_and(|balancer| balancer.sees_queues()) {
+            self.seen_queues = self.egress.routes.choice_links(self.egress.links.len());
+        }
+    }
+
+    /// As [`Network::route`], where a balancer chooses: it needs the packets of each switch in order. If it sees queues,
+    /// packets that join these are queued at once.
     #[inline(never)]
-    fn forward_by_queues(&mut self, node: NodeId, mut packet: Packet) {
-        let Chooser::LeastQueue(mut chooser) = std::mem::replace(&mut self.chooser, Chooser::Flows) else { return };
-        let (routes, now) = (self.egress.routes.clone(), packet.arrival);
-        let egress = self.egress(node);
-        let link = routes.at(node).forward_by(&mut packet, |by, packet, link| {
-            chooser.choose(node, by, packet, |i| egress.backlog(link(i), now))
-        });
-        egress.enqueue_one(link, now, &packet);
-        self.chooser = Chooser::LeastQueue(chooser);
+    fn route_by_balancer(&mut self) {
+        self.route_without_choice();
+        let Some(mut balancer) = self.balancer.take() else { return };
+        let mut arrivals = std::mem::take(&mut self.to_switches);
+        let undecided = std::mem::take(&mut self.undecided);
+        for number in &undecided {
+            let latest = &mut self.latest[arrivals.packets[*number as usize].node.index()];
+            if *latest != *number {
+                continue; // it is routed with the latest of its chain
+            }
+            *latest = NONE;
+            let Arrivals { packets, steps, order } = &mut arrivals;
+            if steps[*number as usize].before == NONE {
+                self.decide(&mut *balancer, packets, steps, *number);
+                continue;
+            }
+            for (_, number) in order.of(packets, steps, *number).iter().rev() {
+                self.decide(&mut *balancer, packets, steps, *number);
+            }
+        }
+        self.undecided = undecided;
+        self.to_switches = arrivals;
+        self.balancer = Some(balancer);
+    }
+
+    /// Routes the packets that have one way, and chains the others by switch.
+    fn route_without_choice(&mut self) {
+        let Network { egress: Egress { routes, .. }, latest, latest_on, to_switches, undecided, seen_queues, .. } =
+            self;
+        let Arrivals { packets, steps, .. } = to_switches;
+        undecided.clear();
+        steps.clear();
+        steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
+            let node = incoming.node;
+            let link = routes.at(node).way(node, &mut incoming.packet).unwrap_or(LinkId::NONE);
+            let is_seen = || seen_queues.get(link.index()).is_some_and(|is_seen| *is_seen);
+            let latest = if link == LinkId::NONE || is_seen() {
+                undecided.push(number);
+                &mut latest[node.index()]
+            } else {
+                &mut latest_on[link.index()]
+            };
+            Step { link, before: std::mem::replace(latest, number) }
+        }));
+    }
+
+    /// Routes packet `number`, and chains or queues it.
+    #[inline]
+    fn decide(&mut self, balancer: &mut dyn Balancer, packets: &mut [Incoming], steps: &mut [Step], number: u32) {
+        let Incoming { packet, node, .. } = &mut packets[number as usize];
+        let step = &mut steps[number as usize];
+        if step.link == LinkId::NONE {
+            step.link = self.egress.choose(balancer, *node, packet);
+        }
+        if self.seen_queues.is_empty() {
+            step.before = std::mem::replace(&mut self.latest_on[step.link.index()], number);
+        } else {
+            self.egress.enqueue_one(step.link, packet.arrival, packet);
+        }
     }
 
     /// Forwards `packet` on its own: at a switch, or at a host to which others' packets come.
     #[inline(never)]
     pub(super) fn pass_on(&mut self, node: NodeId, mut packet: Packet) {
         if node < self.hosts {
-            self.egress(node).send(packet.arrival, &packet);
-        } else if matches!(self.chooser, Chooser::LeastQueue(_)) {
-            self.forward_by_queues(node, packet);
-        } else {
-            let link = self.egress.routes.at(node).forward(node, &mut packet, &mut self.chooser);
-            self.egress(node).enqueue_one(link, packet.arrival, &packet);
+            return self.egress(node).send(packet.arrival, &packet);
         }
+        let link = match self.balancer.take() {
+            None => self.egress.routes.at(node).next_link(&mut packet),
+            Some(mut balancer) => {
+                let link = self.egress.choose(&mut *balancer, node, &mut packet);
+                self.balancer = Some(balancer);
+                link
+            }
+        };
+        self.egress(node).enqueue_one(link, packet.arrival, &packet);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::LinkId;
-    use crate::on_the_way::Incoming;
     use crate::packet::{Envelope, Flags, Kind};
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;

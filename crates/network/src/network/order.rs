@@ -61,15 +61,10 @@ impl Arrivals {
 }
 
 impl Order {
-    /// The numbers of the packets of the chain of `latest`, in order.
+    /// The arrivals and numbers of the packets of the chain of `latest`, the last one first.
     #[inline(never)]
-    pub(super) fn of(
-        &mut self,
-        packets: &[Incoming],
-        steps: &[Step],
-        latest: u32,
-    ) -> impl ExactSizeIterator<Item = usize> + use<'_> {
-        let Order { seed, chain } = self;
+    pub(super) fn of(&mut self, packets: &[Incoming], steps: &[Step], latest: u32) -> &[(Time, u32)] {
+        let chain = &mut self.chain;
         chain.clear();
         // A packet that was sent earlier mostly comes earlier, too. So most chains go back in time.
         let (mut number, mut later, mut goes_back) = (latest, Time::MAX, true);
@@ -81,11 +76,29 @@ impl Order {
             number = steps[number as usize].before;
         }
         if !goes_back {
-            let rank = |(at, number): (Time, u32)| tie_rank(*seed, at, packets[number as usize].link);
-            chain.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| rank(*b).cmp(&rank(*a))));
+            self.sort(packets);
         }
-        chain.iter().rev().map(|(_, number)| *number as usize)
+        &self.chain
     }
+
+    /// The numbers of all `packets`, in order.
+    pub(super) fn of_all(&mut self, packets: &[Incoming]) -> impl Iterator<Item = usize> + use<'_> {
+        self.chain.clear();
+        self.chain.extend(packets.iter().zip(0..).map(|(incoming, number)| (incoming.packet.arrival, number)));
+        self.sort(packets);
+        in_order(&self.chain)
+    }
+
+    fn sort(&mut self, packets: &[Incoming]) {
+        let rank = |(at, number): (Time, u32)| tie_rank(self.seed, at, packets[number as usize].link);
+        self.chain.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| rank(*b).cmp(&rank(*a))));
+    }
+}
+
+/// The numbers of the packets of a chain that is put in order.
+#[inline]
+pub(super) fn in_order(chain: &[(Time, u32)]) -> impl Iterator<Item = usize> + use<'_> {
+    chain.iter().rev().map(|(_, number)| *number as usize)
 }
 
 #[cfg(test)]
@@ -123,7 +136,8 @@ mod tests {
         }
         for (latest, length) in latest.into_iter().zip([66, 34]) {
             let Arrivals { packets, steps, order } = &mut arrivals;
-            let chain: Vec<Incoming> = order.of(packets, steps, latest).map(|number| packets[number]).collect();
+            let chain: Vec<Incoming> =
+                in_order(order.of(packets, steps, latest)).map(|number| packets[number]).collect();
             assert_eq!(chain.len(), length);
             assert!(chain.is_sorted_by_key(|i| (i.packet.arrival, tie_rank(7, i.packet.arrival, i.link))));
         }

@@ -3,12 +3,12 @@
 use super::egress::Egress;
 use super::handler::Handler;
 use super::order::Arrivals;
+use crate::balancer::Balancer;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
 use crate::packet::Kind;
 use crate::partition::Partitions;
 use crate::routing::Routes;
-use crate::spreading::Chooser;
 use crate::stages::Stages;
 use crate::witness::Witness;
 use linkpool_units::{HostId, Time};
@@ -31,7 +31,12 @@ pub struct Network {
     pub(super) egress: Egress,
     /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
-    pub(super) chooser: Chooser,
+    /// What chooses among links of equal cost at switches; none: a hash.
+    pub(super) balancer: Option<Box<dyn Balancer>>,
+    /// By link, if the balancer sees queues: is it one of those among which a switch chooses?
+    pub(super) seen_queues: Box<[bool]>,
+    /// The packets of this window that wait for the balancer.
+    pub(super) undecided: Vec<u32>,
     /// The stages of each partition, if they meet less often than in each window.
     pub(super) stages: Option<Arc<Stages>>,
     /// Are there other partitions?
@@ -90,11 +95,14 @@ impl Network {
     /// nodes are hosts.
     pub fn watch(&mut self, hosts: usize) {
         self.egress.trailers.witness = Some(Box::new(Witness::new(hosts)));
+        // It is told of each packet that a port begins to send.
+        let Egress { ports, links, .. } = &mut self.egress;
+        ports.look_at_all(links);
     }
 
     /// Has `link` a port with service events?
     pub fn is_served(&self, link: LinkId) -> bool {
-        self.egress.ports.has(link)
+        self.egress.ports.of(link).is_some()
     }
 
     /// Packets with a trailer that are queued or in flight in this partition.

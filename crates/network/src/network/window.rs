@@ -3,11 +3,10 @@
 use super::ahead;
 use super::egress::Egress;
 use super::handler::Handler;
-use super::order::{Arrivals, NONE, Step};
+use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
 use crate::packet::Packet;
-use crate::spreading::Chooser;
 use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
 use std::ops::Range;
@@ -32,6 +31,7 @@ impl Network {
         self.over = self.egress.windows.start(window);
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= self.over) {
             self.egress.routes = routes;
+            self.find_seen_queues();
         }
         let limit = self.egress.windows.end(window).min(end);
         self.ending = limit == end;
@@ -98,17 +98,19 @@ impl Network {
     /// packets do not depend on each other, and no port that transmits at the end of the window.
     #[inline]
     fn runs_border_first(&self) -> bool {
-        self.is_divided && self.stages.is_none() && self.egress.ports.len() == 0 && self.forwards_by_link()
+        let is_plain = self.balancer.is_none() && self.egress.ports.len() == 0;
+        self.is_divided && self.stages.is_none() && is_plain && self.forwards_in_batches()
     }
 
-    /// Does the order of packets at switches matter only among those that take the same link?
-    ///
-    /// With ECMP a packet's link does not depend on other packets. Other ways to choose, timers, and ports
-    /// that depend on each other need the packets of each switch in order.
+    /// Are packets at switches routed in batches, and queued in others? Otherwise the packets of each switch are taken one by
+    /// one, in order, with its timers: where it has timers, and where a port depends on packets at another.
     #[inline]
-    fn forwards_by_link(&self) -> bool {
+    fn forwards_in_batches(&self) -> bool {
         let wakes_switches = self.woken.last().is_some_and(|node| *node >= self.hosts);
-        !wakes_switches && matches!(self.chooser, Chooser::Flows) && !self.egress.ports.are_related()
+        let ports = &self.egress.ports;
+        // What comes back to a queue that a balancer sees matters for its choices.
+        let come_back = ports.return_packets() && !self.seen_queues.is_empty();
+        !wakes_switches && !ports.share_buffers() && !come_back
     }
 
     /// Finds the nodes whose timers are due in this window, and the ports.
@@ -193,7 +195,7 @@ impl Network {
     /// Forwards the packets that come to switches in this window, and runs the timers of the
     /// switches that are woken.
     fn visit_switches<H: Handler>(&mut self, handler: &mut H) {
-        if self.forwards_by_link() {
+        if self.forwards_in_batches() {
             return self.forward();
         }
         let mut arrivals = std::mem::take(&mut self.to_switches);
@@ -249,7 +251,7 @@ impl Network {
     #[inline(never)]
     fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
         let Arrivals { packets, steps, order } = arrivals;
-        for number in order.of(packets, steps, number as u32) {
+        for number in in_order(order.of(packets, steps, number as u32)) {
             let incoming = &packets[number];
             self.take_in(incoming.node, &incoming.packet, handler);
         }

@@ -7,34 +7,58 @@
 //! brought up to date only when a packet arrives at it, and at the end of each window in which it
 //! may begin to transmit.
 
+mod inconstant;
 mod loss;
 mod port;
 
 use crate::change::Course;
-use crate::discipline::{Buffer, Order};
+use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
-use crate::link::{LinkKind, LinkStats, OnWire};
+use crate::link::{Link, LinkKind, LinkStats, OnWire};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
 use linkpool_units::Time;
-use port::Port;
+use port::{Port, Server};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The ports of a network that are served packet by packet.
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
-    ports: Vec<Port>,
+    ports: Vec<Served>,
     /// By link: the number of its port, or [`NONE`].
     of_link: Vec<u32>,
     buffers: Vec<Buffer>,
     buffer_of_node: BTreeMap<NodeId, u32>,
+    /// The kinds of links, as they are at the start.
+    kinds: Vec<Arc<LinkKind>>,
     /// Ports at which something waits since this window, or is due in it.
     due: Vec<u32>,
-    /// See [`Ports::are_related`].
-    related: bool,
+    /// See [`Ports::return_packets`].
+    returning: bool,
     /// Their inputs in the calendar are numbered from here, after those of nodes.
     first_input: u32,
+}
+
+/// A port with its queues.
+#[derive(Debug)]
+struct Served {
+    port: Port,
+    queues: Box<dyn Server>,
+    /// Do packets wait, so that the port is due in this window or in that in which the next transmission begins?
+    is_expected: bool,
+}
+
+/// Makes the [`Server`] of a port of its queues.
+struct MakeServer;
+
+impl MakeOf for MakeServer {
+    type Made = Box<dyn Server>;
+
+    fn of<D: Discipline + 'static>(self, queues: D) -> Box<dyn Server> {
+        Box::new(queues)
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -44,44 +68,83 @@ impl Ports {
         Ports { of_link: vec![NONE; links], first_input: first_input as u32, ..Ports::default() }
     }
 
-    /// Adds the port of `link`, which is `spec` with `policy`.
-    pub(crate) fn add(&mut self, link: LinkId, spec: &LinkSpec, policy: QueuePolicy, course: &Course<'_>, seed: u64) {
+    /// Adds the port of `link`, which is `spec` with `policy`. Returns whether packets that find nobody
+    /// at the port pass it unseen.
+    pub(crate) fn add(
+        &mut self,
+        link: LinkId,
+        spec: &LinkSpec,
+        policy: QueuePolicy,
+        course: &Course<'_>,
+        seed: u64,
+    ) -> bool {
         let number = self.ports.len() as u32;
-        let mut port = Port::new(link, spec, policy, course, seed);
-        if let Some(shape) = policy.shared {
+        let buffer = policy.shared.map(|shape| {
             let buffers = &mut self.buffers;
             let buffer = *self.buffer_of_node.entry(spec.from).or_insert_with(|| {
                 buffers.push(Buffer::new(shape));
                 buffers.len() as u32 - 1
             });
-            port.buffer = Some(buffer);
             self.buffers[buffer as usize].members.push(number);
-        }
+            buffer
+        });
         let returns = |order| matches!(order, Order::Trimming(trimming) if trimming.return_to_sender);
-        self.related |= policy.shared.is_some() || returns(policy.discipline.order);
+        self.returning |= returns(policy.discipline.order);
+        let queues = policy.discipline.build(link, seed, MakeServer);
+        let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
+        let passes = queues.passes(&kind.thresholds);
+        let port = Port::new(link, spec, (kind, course), (passes, buffer), seed);
         self.of_link[link.index()] = number;
-        self.ports.push(port);
+        let passes = port.passes();
+        self.ports.push(Served { port, queues, is_expected: false });
+        passes
     }
 
-    /// Does `link` have a port?
-    pub(crate) fn has(&self, link: LinkId) -> bool {
-        self.of_link[link.index()] != NONE
+    /// Lets no packet pass unseen from now on, at `links` of all ports. No packet has come yet.
+    pub(crate) fn look_at_all(&mut self, links: &mut [Link]) {
+        for Served { port, .. } in &mut self.ports {
+            port.look_at_all();
+            links[port.link.index()].belongs_to_port(false);
+        }
     }
 
-    /// Has `link` a port that has failed, by the time to which the port is up to date?
-    pub(crate) fn is_down(&self, link: LinkId) -> bool {
-        self.ports.get(self.of_link[link.index()] as usize).is_some_and(Port::is_down)
+    /// `kind`, or one that is like it: links that are alike share one, so that it stays in the cache.
+    fn shared_kind(&mut self, kind: LinkKind) -> Arc<LinkKind> {
+        let known = self.kinds.iter().position(|known| known.is_like(&kind)).unwrap_or_else(|| {
+            self.kinds.push(Arc::new(kind));
+            self.kinds.len() - 1
+        });
+        self.kinds[known].clone()
+    }
+
+    /// The number of the port of `link`, if it has one.
+    #[inline]
+    pub(crate) fn of(&self, link: LinkId) -> Option<u32> {
+        Some(self.of_link[link.index()]).filter(|number| *number != NONE)
     }
 
     /// The present state of `link`, if it has a port.
     pub(crate) fn kind(&self, link: LinkId) -> Option<&LinkKind> {
-        self.ports.get(self.of_link[link.index()] as usize).map(Port::kind)
+        self.of(link).map(|number| self.ports[number as usize].port.kind())
     }
 
-    /// Does it matter for some port in which order packets come to other ports of its node? So it is
-    /// where ports share a buffer, and where packets go back.
-    pub(crate) fn are_related(&self) -> bool {
-        self.related
+    /// Do ports share buffers? Then it matters for each in which order packets come to the others of
+    /// its node.
+    pub(crate) fn share_buffers(&self) -> bool {
+        !self.buffers.is_empty()
+    }
+
+    /// Do ports send packets back that they cannot queue? Where one does, it matters for others of its
+    /// node in which order packets come to all.
+    pub(crate) fn return_packets(&self) -> bool {
+        self.returning
+    }
+
+    /// May port `number` send packets back if `packets` more come, with headers of so many `bytes`
+    /// together?
+    #[inline]
+    pub(crate) fn may_return(&self, number: u32, packets: u32, bytes: u64) -> bool {
+        self.ports[number as usize].queues.may_return(packets, bytes)
     }
 
     /// The number of ports.
@@ -90,43 +153,79 @@ impl Ports {
     }
 
     /// The input of a port, number `input` of the calendar, is due.
-    #[cold]
+    #[inline]
     pub(crate) fn wake(&mut self, input: u32) {
         self.due.push(input - self.first_input);
     }
 
-    /// Queues `packet` at `now` at the port of `link`, which has one. Returns the packet that its
-    /// node must send back, if there is one.
-    #[cold]
+    /// Queues `packet` at `now` at port `number`. Returns the packet that its node must send back, if
+    /// there is one.
+    #[inline(never)]
     pub(crate) fn enqueue(
         &mut self,
-        link: LinkId,
+        number: u32,
         now: Time,
-        packet: Packet,
+        packet: &Packet,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<(NodeId, Packet)> {
-        let number = self.of_link[link.index()];
-        self.bring_up_to(now, number, transmitter);
-        let port = &mut self.ports[number as usize];
-        transmitter.trailers.note_sent(port.node, link, &packet);
-        let waited = port.is_waiting();
-        let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
-        let returned = port.enqueue(now, packet, &mut buffer, transmitter);
-        if port.is_waiting() && !waited {
-            self.due.push(number);
+        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        if port.buffer.is_some() {
+            return self.enqueue_shared(number, now, packet, transmitter);
         }
-        returned.map(|packet| (port.node, packet))
+        transmitter.trailers.note_sent(port.node, port.link, packet);
+        let returned = queues.take(port, now, packet, &mut None, transmitter);
+        let node = port.node;
+        self.expect(number, transmitter);
+        returned.map(|packet| (node, packet))
+    }
+
+    /// The same at a port that shares a buffer; none of these sends packets back.
+    #[inline(never)]
+    fn enqueue_shared(
+        &mut self,
+        number: u32,
+        now: Time,
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<(NodeId, Packet)> {
+        self.bring_up_to(now, number, transmitter);
+        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        transmitter.trailers.note_sent(port.node, port.link, packet);
+        let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
+        let returned = queues.take(port, now, packet, &mut buffer, transmitter);
+        let node = port.node;
+        self.expect(number, transmitter);
+        returned.map(|packet| (node, packet))
+    }
+
+    /// Makes sure that port `number` is due when its next transmission begins, if packets wait. Packets pass it
+    /// again when none wait.
+    #[inline]
+    fn expect(&mut self, number: u32, transmitter: &mut Transmitter<'_>) {
+        let Served { port, queues, is_expected } = &mut self.ports[number as usize];
+        let link = &mut transmitter.links[port.link.index()];
+        let waits = queues.waiting().0 > 0;
+        link.let_pass(!waits && port.passes());
+        if waits && !std::mem::replace(is_expected, true) {
+            let window = transmitter.windows.of(link.busy_until());
+            if window > transmitter.calendar.now() {
+                transmitter.calendar.schedule(window, self.first_input + number);
+            } else {
+                self.due.push(number);
+            }
+        }
     }
 
     /// Processes the events due by `now` at a port, and at the ports with which it shares a buffer.
     fn bring_up_to(&mut self, now: Time, number: u32, transmitter: &mut Transmitter<'_>) {
-        match self.ports[number as usize].buffer {
-            None => self.ports[number as usize].advance(now, &mut None, transmitter),
+        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        match port.buffer {
+            None => queues.advance(port, now, &mut None, transmitter),
             Some(b) => {
                 let buffer = &mut self.buffers[b as usize];
                 for place in 0..buffer.members.len() {
-                    let member = buffer.members[place];
-                    self.ports[member as usize].advance(now, &mut Some(&mut *buffer), transmitter);
+                    let Served { port, queues, .. } = &mut self.ports[buffer.members[place] as usize];
+                    queues.advance(port, now, &mut Some(&mut *buffer), transmitter);
                 }
             }
         }
@@ -134,18 +233,16 @@ impl Ports {
 
     /// Ends a window: processes the events due before `limit`, and schedules ports where packets
     /// wait.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn end_window(&mut self, limit: Time, ending: bool, transmitter: &mut Transmitter<'_>) {
         for i in 0..self.due.len() {
             let number = self.due[i];
-            let port = &mut self.ports[number as usize];
+            let Served { port, queues, is_expected } = &mut self.ports[number as usize];
+            *is_expected = false;
             let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
-            port.advance(Time(limit.0 - 1), &mut buffer, transmitter);
-            if port.is_waiting()
-                && !ending
-                && let Some(next) = port.next_service()
-            {
-                transmitter.calendar.schedule(transmitter.windows.of(next), self.first_input + number);
+            queues.advance(port, Time(limit.0 - 1), &mut buffer, transmitter);
+            if !ending {
+                self.expect(number, transmitter);
             }
         }
         self.due.clear();
@@ -160,13 +257,18 @@ impl Ports {
     /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its
     /// policy counts, and all bytes not yet on the wire.
     pub(crate) fn queue(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> Option<(u32, u64)> {
-        let number = self.of_link[link.index()];
-        if number == NONE {
-            return None;
-        }
+        let number = self.of(link)?;
         self.bring_up_to(now, number, transmitter);
-        let port = &self.ports[number as usize];
-        Some((port.queue_packets(), port.backlog_bytes(now)))
+        let Served { port, queues, .. } = &self.ports[number as usize];
+        let link = &transmitter.links[link.index()];
+        Some((queues.counted(&port.kind().thresholds), port.backlog_bytes(link, queues.waiting().1, now)))
+    }
+
+    /// The bytes at `now` that the port of `link`, which has one, has not yet put on the wire; none: the link is down.
+    pub(crate) fn backlog(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> Option<u64> {
+        let (_, bytes) = self.queue(link, now, transmitter)?;
+        let number = self.of(link)?;
+        (!self.ports[number as usize].port.is_down()).then_some(bytes)
     }
 
     /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, and
@@ -177,18 +279,18 @@ impl Ports {
         now: Time,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<(LinkStats, OnWire)> {
-        let number = self.of_link[link.index()];
-        if number == NONE {
-            return None;
-        }
+        let number = self.of(link)?;
         self.bring_up_to(Time(now.0.saturating_sub(1)), number, transmitter);
-        Some(self.ports[number as usize].outcome(now))
+        let Served { port, queues, .. } = &self.ports[number as usize];
+        Some(port.outcome(&transmitter.links[link.index()], queues.waiting(), now))
     }
 
-    /// The packets that each port still holds by `now`, the end of the run, with its link.
+    /// The packets that each port still holds by `now`, the end of the run, with its link: waiting,
+    /// or in service and not to arrive.
     pub(crate) fn held(&mut self, now: Time, transmitter: &mut Transmitter<'_>) -> Vec<(LinkId, u32)> {
         let before = Time(now.0.saturating_sub(1));
         (0..self.ports.len() as u32).for_each(|number| self.bring_up_to(before, number, transmitter));
-        self.ports.iter().map(|port| (port.link, port.held())).collect()
+        let held = |Served { port, queues, .. }: &Served| queues.waiting().0 + u32::from(port.is_doomed());
+        self.ports.iter().map(|served| (served.port.link, held(served))).collect()
     }
 }

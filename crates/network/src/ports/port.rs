@@ -1,38 +1,15 @@
 //! An output port that is served packet by packet.
 
-use super::loss::LossProcess;
-use crate::change::{Course, LinkChange};
+use super::inconstant::{Fate, Inconstant};
+use crate::change::Course;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
-use crate::link::{LinkKind, LinkStats, OnWire};
+use crate::link::{Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::packet::Packet;
-use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss};
-use linkpool_engine::stream;
-use linkpool_units::{Rate, Time};
-
-/// The packet in service.
-#[derive(Clone, Copy, Debug)]
-struct Service {
-    packet: Packet,
-    ends: Time,
-    fate: Fate,
-    /// The work that was left when the rate last changed, or the transmission began.
-    left: u128,
-    since: Time,
-}
-
-/// The fate of the packet in service: known from the start of its transmission, since all changes
-/// are known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fate {
-    Arrives,
-    /// The link loses it.
-    Lost,
-    /// The link fails before all of it is sent.
-    Cut,
-}
+use linkpool_units::Time;
+use std::sync::Arc;
 
 /// An output port with a queue discipline and a server that takes from it, for links that are more
 /// than one FIFO queue which marks and drops at its entrance (see [`crate::link::Link`]), or that
@@ -40,54 +17,115 @@ enum Fate {
 ///
 /// A packet's arrival is known only when its transmission begins, so the port must be looked at
 /// whenever a transmission ends while others wait. The [`crate::link::Link`] then carries the
-/// packet like any other.
+/// packet like any other. It knows until when it is busy, and counts what it has carried. Of most
+/// disciplines nothing depends on a packet that finds nobody at the port, and on when it has left
+/// ([`Discipline::passes`]). Such a packet takes the link as if there were no port.
 #[derive(Debug)]
 pub(super) struct Port {
+    /// Do packets that find nobody pass without being seen here?
+    passes: bool,
+    /// Is a packet in service? If packets pass, that is not known here.
+    in_service: bool,
+    /// Number of the buffer that it shares with others.
+    pub(super) buffer: Option<u32>,
     pub(super) link: LinkId,
     /// The node whose port it is.
     pub(super) node: NodeId,
-    /// The present state of the link.
-    kind: LinkKind,
-    up: bool,
-    discipline: Box<dyn Discipline>,
-    server: Option<Service>,
-    loss: LossProcess,
-    /// The changes to come, the next one last.
-    changes: Vec<(Time, LinkChange)>,
-    /// Number of the buffer that it shares with others.
-    pub(super) buffer: Option<u32>,
-    stats: LinkStats,
+    /// The present state of the link. Links that are alike share it until they change.
+    kind: Arc<LinkKind>,
+    /// Of a link that changes, or loses packets.
+    inconstant: Option<Box<Inconstant>>,
+    /// The longest queue.
+    max_queue: u32,
+    rare: RareEvents,
+}
+
+/// The queues of a port, and what its server does with them: compiled for each discipline.
+pub(super) trait Server: Discipline {
+    /// Brings `port` up to date and queues `packet`, which arrives at `now`, or refuses it. Returns
+    /// the packet that goes back to its sender.
+    fn take(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        packet: &Packet,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet>;
+
+    /// Processes all events by `now`. At one instant a transmission ends, then the link changes,
+    /// then the next transmission begins.
+    fn advance(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    );
+}
+
+impl<D: Discipline> Server for D {
+    fn take(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        packet: &Packet,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet> {
+        port.advance(self, now, buffer, transmitter);
+        port.enqueue(self, now, packet, buffer, transmitter)
+    }
+
+    fn advance(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        port.advance(self, now, buffer, transmitter);
+    }
 }
 
 /// Work is measured in bits times a second's picoseconds, so that rate times picoseconds is work.
 const WORK_PER_BYTE: u128 = OnWire::BYTE;
 
-impl Service {
-    /// The work that is left at `now`, done at `rate` since it last changed.
-    fn left_at(&self, now: Time, rate: Rate) -> u128 {
-        self.left.saturating_sub((now - self.since).0 as u128 * rate.0 as u128)
-    }
+/// The work of a packet of `size` bytes.
+pub(super) fn work(size: u16) -> u128 {
+    size as u128 * WORK_PER_BYTE
 }
 
 impl Port {
-    pub(super) fn new(link: LinkId, spec: &LinkSpec, policy: QueuePolicy, course: &Course<'_>, seed: u64) -> Port {
+    /// The port of `link`, which is `spec` and `kind` at the start. `passes`: see [`Discipline::passes`].
+    pub(super) fn new(
+        link: LinkId,
+        spec: &LinkSpec,
+        (kind, course): (Arc<LinkKind>, &Course<'_>),
+        (passes, buffer): (bool, Option<u32>),
+        seed: u64,
+    ) -> Port {
         Port {
+            passes: passes && buffer.is_none() && course.is_constant(),
+            in_service: false,
+            buffer,
             link,
             node: spec.from,
-            kind: LinkKind::new(course.rate, spec.delay, policy.thresholds),
-            up: course.up,
-            discipline: policy.discipline.build(link, seed),
-            server: None,
-            loss: LossProcess::new(course.loss, course.bit_errors, stream(seed, "loss", link.into())),
-            changes: course.later.iter().rev().copied().collect(),
-            buffer: None,
-            stats: LinkStats::default(),
+            kind,
+            inconstant: (!course.is_constant()).then(|| Box::new(Inconstant::new(link, course, seed))),
+            max_queue: 0,
+            rare: RareEvents::default(),
         }
     }
 
-    /// Does a packet wait for the one that is being sent?
-    pub(super) fn is_waiting(&self) -> bool {
-        self.discipline.waiting().0 > 0
+    /// Do packets that find nobody pass without being seen here?
+    pub(super) fn passes(&self) -> bool {
+        self.passes
+    }
+
+    /// Lets no packet pass unseen from now on. No packet has come yet.
+    pub(super) fn look_at_all(&mut self) {
+        self.passes = false;
     }
 
     /// The present state of the link.
@@ -97,115 +135,145 @@ impl Port {
 
     /// Has the link failed?
     pub(super) fn is_down(&self) -> bool {
-        !self.up
+        self.inconstant.as_ref().is_some_and(|link| !link.is_up)
     }
 
-    /// When the transmission of the packet in service ends.
-    pub(super) fn next_service(&self) -> Option<Time> {
-        self.server.map(|service| service.ends)
-    }
-
-    /// Processes all events by `now`. At one instant a transmission ends, then the link changes,
-    /// then the next transmission begins.
-    pub(super) fn advance(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
+    /// See [`Server::advance`].
+    #[inline(always)]
+    fn advance<D: Discipline>(
+        &mut self,
+        queues: &mut D,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        if !self.passes {
+            return self.advance_in_sight(queues, now, buffer, transmitter);
+        }
         loop {
-            let ends = self.server.map_or(Time::MAX, |service| service.ends);
-            let changes = self.changes.last().map_or(Time::MAX, |change| change.0);
+            let idle_from = transmitter.links[self.link.index()].busy_until();
+            if idle_from > now || queues.waiting().0 == 0 {
+                return;
+            }
+            self.begin(queues, idle_from, transmitter);
+        }
+    }
+
+    /// The same of a port that sees each packet, and of a link that may change.
+    #[inline(never)]
+    fn advance_in_sight<D: Discipline>(
+        &mut self,
+        queues: &mut D,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        loop {
+            let busy_until = transmitter.links[self.link.index()].busy_until();
+            let ends = if self.in_service { busy_until } else { Time::MAX };
+            let changes = self.inconstant.as_ref().map_or(Time::MAX, |link| link.next_change());
             let at = ends.min(changes);
             if at > now || at == Time::MAX {
                 return;
             }
             if ends == at {
-                self.complete(buffer, transmitter);
+                self.complete(queues, at, buffer, transmitter);
             }
-            while let Some((_, change)) = self.changes.pop_if(|(when, _)| *when == at) {
-                self.apply(change, at, buffer, transmitter);
-            }
-            if self.server.is_none() {
-                self.begin(at, transmitter);
+            self.apply_changes(queues, at, buffer, transmitter);
+            if !self.in_service {
+                self.begin(queues, at, transmitter);
             }
         }
     }
 
-    fn complete(&mut self, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
-        let Some(Service { packet, ends, fate, .. }) = self.server.take() else { return };
-        self.discipline.sent(ends);
-        if let Some(buffer) = buffer {
-            buffer.release(packet.size() as u64);
-        }
-        match fate {
-            Fate::Arrives => {}
-            Fate::Lost => {
-                self.stats.rare.drops_loss += 1;
-                self.lose(&packet, ends, Cause::Random, transmitter);
-            }
-            Fate::Cut => self.give_up(&packet, ends, transmitter),
-        }
-    }
-
-    /// A packet that had been accepted goes down with the link.
-    fn give_up(&mut self, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
-        self.stats.packets -= 1;
-        self.stats.bytes -= packet.size() as u64;
-        self.stats.rare.drops_down += 1;
-        self.lose(packet, now, Cause::Down, transmitter);
-    }
-
-    fn lose(&self, packet: &Packet, now: Time, cause: Cause, transmitter: &mut Transmitter<'_>) {
-        transmitter.discard(packet, self.loss_at(now, cause));
-    }
-
-    fn loss_at(&self, now: Time, cause: Cause) -> PacketLoss {
-        PacketLoss { at: now, link: self.link, cause, queued: self.discipline.waiting().0 }
-    }
-
-    fn apply(
+    /// The transmission of the packet in service ends at `now`.
+    fn complete<D: Discipline>(
         &mut self,
-        change: LinkChange,
+        queues: &mut D,
         now: Time,
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) {
-        match change {
-            LinkChange::Up(true) => self.up = true,
-            LinkChange::Up(false) => {
-                self.up = false;
-                self.lose_all(now, buffer, transmitter);
-            }
-            LinkChange::Rate(rate) => {
-                if let Some(service) = &mut self.server {
-                    service.left = service.left_at(now, self.kind.rate);
-                    service.since = now;
+        self.in_service = false;
+        queues.sent(now);
+        if let Some(buffer) = buffer {
+            buffer.release(transmitter.links[self.link.index()].last_size().into());
+        }
+        if let Some(link) = &mut self.inconstant {
+            let (fate, packet) = link.end_service();
+            match fate {
+                Fate::Arrives => {}
+                Fate::Lost => {
+                    self.rare.drops_loss += 1;
+                    self.lose(queues, &packet, now, Cause::Random, transmitter);
                 }
-                self.kind = LinkKind::new(rate, self.kind.delay, self.kind.thresholds);
+                Fate::Cut => {
+                    transmitter.links[self.link.index()].uncount(packet.size());
+                    self.give_up(queues, &packet, now, transmitter);
+                }
             }
-            LinkChange::Limit(limit) => self.kind.thresholds = self.kind.thresholds.limited_to(limit),
-            LinkChange::Loss(loss) => self.loss.follow(loss),
-            LinkChange::BitErrors(rate) => self.loss.have_bit_errors(rate),
         }
     }
 
-    /// Waiting packets are lost with the link.
-    fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
-        while let Some(packet) = self.discipline.give_up(now) {
-            self.give_up(&packet, now, transmitter);
-            if let Some(buffer) = buffer {
-                buffer.release(packet.size() as u64);
+    /// A packet that had been accepted goes down with the link.
+    fn give_up<D: Discipline>(&mut self, queues: &D, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
+        self.rare.drops_down += 1;
+        self.lose(queues, packet, now, Cause::Down, transmitter);
+    }
+
+    #[cold]
+    fn lose<D: Discipline>(
+        &self,
+        queues: &D,
+        packet: &Packet,
+        now: Time,
+        cause: Cause,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        transmitter.discard(packet, self.loss_at(queues, now, cause));
+    }
+
+    fn loss_at<D: Discipline>(&self, queues: &D, now: Time, cause: Cause) -> PacketLoss {
+        PacketLoss { at: now, link: self.link, cause, queued: queues.waiting().0 }
+    }
+
+    /// Makes the changes that are due at `now`.
+    fn apply_changes<D: Discipline>(
+        &mut self,
+        queues: &mut D,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        let Some(link) = &mut self.inconstant else { return };
+        if link.apply_changes(now, self.in_service, &mut self.kind) {
+            // Waiting packets are lost with the link.
+            while let Some(packet) = queues.give_up(now) {
+                self.give_up(queues, &packet, now, transmitter);
+                if let Some(buffer) = buffer {
+                    buffer.release(packet.size() as u64);
+                }
             }
         }
     }
 
     /// Begins to transmit the next packet at `now`, if there is one.
-    fn begin(&mut self, now: Time, transmitter: &mut Transmitter<'_>) {
-        let Some(mut packet) = self.discipline.dequeue(&self.kind.thresholds, &mut self.stats.rare) else { return };
-        let (ends, cut) = self.end_of(packet.size(), now);
-        let fate = match (self.loss.loses_next(packet.size()), cut) {
-            (_, true) => Fate::Cut,
-            (true, false) => Fate::Lost,
-            (false, false) => Fate::Arrives,
-        };
-        let left = packet.size() as u128 * WORK_PER_BYTE;
-        self.server = Some(Service { packet, ends, fate, left, since: now });
+    #[inline(always)]
+    fn begin<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) {
+        let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return };
+        self.transmit(packet, now, transmitter);
+    }
+
+    /// Begins to transmit `packet` at `now`.
+    #[inline(always)]
+    fn transmit(&mut self, mut packet: Packet, now: Time, transmitter: &mut Transmitter<'_>) {
+        let mut ends = now + self.kind.serialisation(packet.size());
+        let mut fate = Fate::Arrives;
+        if let Some(link) = &mut self.inconstant {
+            (ends, fate) = link.begin_service(&packet, (now, ends), self.kind.rate);
+        }
+        self.in_service = !self.passes;
+        transmitter.links[self.link.index()].begin(packet.size(), ends);
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
             transmitter.trailers.note_departed(self.node, self.link, &packet);
@@ -213,101 +281,104 @@ impl Port {
         }
     }
 
-    /// When a transmission of `size` bytes ends that begins at `now`, and whether that is because
-    /// the link fails.
-    fn end_of(&self, size: u16, now: Time) -> (Time, bool) {
-        let mut end = now + self.kind.serialisation(size);
-        let (mut since, mut rate, mut left) = (now, self.kind.rate, size as u128 * WORK_PER_BYTE);
-        for (at, change) in self.changes.iter().rev() {
-            if *at >= end {
-                break;
-            }
-            match change {
-                LinkChange::Up(false) => return (*at, true),
-                LinkChange::Rate(new) => {
-                    left = left.saturating_sub((*at - since).0 as u128 * rate.0 as u128);
-                    (since, rate) = (*at, *new);
-                    end = since + Time(left.div_ceil(rate.0 as u128) as u64);
-                }
-                _ => {}
-            }
-        }
-        (end, false)
-    }
-
     /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date. Returns the
     /// packet that goes back to its sender.
-    pub(super) fn enqueue(
+    #[inline(always)]
+    fn enqueue<D: Discipline>(
         &mut self,
+        queues: &mut D,
         now: Time,
-        packet: Packet,
+        packet: &Packet,
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
-        if !self.up {
-            self.stats.rare.drops_down += 1;
-            self.lose(&packet, now, Cause::Down, transmitter);
+        if self.passes {
+            if transmitter.links[self.link.index()].busy_until() <= now {
+                self.transmit(*packet, now, transmitter);
+                return None;
+            }
+        } else if self.is_down() {
+            self.rare.drops_down += 1;
+            self.lose(queues, packet, now, Cause::Down, transmitter);
             return None;
         }
-        let (packets, bytes) = self.discipline.waiting();
+        let (_, bytes) = queues.waiting();
         let arrival = Arrival { now, kind: &self.kind, buffer: buffer.as_deref() };
-        let verdict = self.discipline.enqueue(packet, &arrival, &mut self.stats.rare);
-        // Trimming replaces a packet by a smaller one, so that either may shrink.
-        let (packets_now, bytes_now) = self.discipline.waiting();
-        self.stats.packets = self.stats.packets + u64::from(packets_now) - u64::from(packets);
-        self.stats.bytes = self.stats.bytes + bytes_now - bytes;
+        let verdict = queues.enqueue(*packet, &arrival, &mut self.rare);
         if let Some(buffer) = buffer {
-            buffer.resize(bytes, bytes_now);
+            buffer.resize(bytes, queues.waiting().1);
         }
         let returned = match verdict {
             Verdict::Queued => None,
-            Verdict::Trimmed(header) => {
-                transmitter.note(&header, self.loss_at(now, Cause::Trimmed));
-                None
-            }
-            Verdict::Dropped(packet) => {
-                self.stats.rare.drops += 1;
-                self.stats.rare.drop_bytes += packet.size() as u64;
-                self.lose(&packet, now, Cause::Full, transmitter);
-                None
-            }
-            Verdict::Returned(packet) => {
-                self.stats.rare.returns += 1;
-                transmitter.note(&packet, self.loss_at(now, Cause::Returned));
-                Some(packet)
-            }
+            other => self.refuse(queues, now, other, transmitter),
         };
-        if self.server.is_none() {
-            self.begin(now, transmitter);
+        if !self.passes && !self.in_service {
+            self.begin(queues, now, transmitter);
         }
-        self.stats.max_queue = self.stats.max_queue.max(self.discipline.longest(&self.kind.thresholds));
+        self.max_queue = self.max_queue.max(queues.longest(&self.kind.thresholds));
         returned
     }
 
-    /// Bytes not yet put on the wire at `now`, the rest of the packet being sent included.
-    pub(super) fn backlog_bytes(&self, now: Time) -> u64 {
-        let left = |service: Service| {
-            let halves_up = service.left_at(now, self.kind.rate) + WORK_PER_BYTE / 2;
-            (halves_up / WORK_PER_BYTE) as u64
+    /// What becomes of a packet that has no room. Returns that which goes back to its sender.
+    #[inline(never)]
+    fn refuse<D: Discipline>(
+        &mut self,
+        queues: &D,
+        now: Time,
+        verdict: Verdict,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet> {
+        match verdict {
+            Verdict::Queued => {}
+            Verdict::Trimmed(header) => transmitter.note(&header, self.loss_at(queues, now, Cause::Trimmed)),
+            Verdict::Dropped(packet) => {
+                self.rare.drops += 1;
+                self.rare.drop_bytes += packet.size() as u64;
+                self.lose(queues, &packet, now, Cause::Full, transmitter);
+            }
+            Verdict::Returned(packet) => {
+                self.rare.returns += 1;
+                transmitter.note(&packet, self.loss_at(queues, now, Cause::Returned));
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    /// Bytes not yet put on the wire at `now`: `waiting` bytes, and the rest of the packet that `link` sends.
+    pub(super) fn backlog_bytes(&self, link: &Link, waiting: u64, now: Time) -> u64 {
+        let halves_up = self.work_left(link, now) + WORK_PER_BYTE / 2;
+        waiting + (halves_up / WORK_PER_BYTE) as u64
+    }
+
+    /// The work that is left at `now` of the packet that `link` sends.
+    fn work_left(&self, link: &Link, now: Time) -> u128 {
+        let is_serving = if self.passes { link.busy_until() > now } else { self.in_service };
+        if !is_serving {
+            return 0;
+        }
+        let (left, since) = match &self.inconstant {
+            Some(link) => link.left(),
+            None => (work(link.last_size()), link.busy_until() - self.kind.serialisation(link.last_size())),
         };
-        let being_sent = self.server.map_or(0, left);
-        self.discipline.waiting().1 + being_sent
+        left.saturating_sub((now - since).0 as u128 * self.kind.rate.0 as u128)
     }
 
-    /// Packets queued, counted as the policy counts.
-    pub(super) fn queue_packets(&self) -> u32 {
-        self.discipline.counted(&self.kind.thresholds)
+    /// The counters of the port of `link`, and what it has put on the wire by `now`, if so many
+    /// packets and bytes wait.
+    pub(super) fn outcome(&self, link: &Link, waiting: (u32, u64), now: Time) -> (LinkStats, OnWire) {
+        let (packets, bytes) = link.accepted();
+        let stats = LinkStats {
+            packets: packets + u64::from(waiting.0),
+            bytes: bytes + waiting.1,
+            max_queue: self.max_queue,
+            rare: self.rare,
+        };
+        (stats, OnWire::all(bytes).since(OnWire(self.work_left(link, now))))
     }
 
-    /// The counters of the port, and what it has put on the wire by `now`.
-    pub(super) fn outcome(&self, now: Time) -> (LinkStats, OnWire) {
-        let left = self.server.map_or(0, |service| service.left_at(now, self.kind.rate));
-        (self.stats, OnWire::all(self.stats.bytes - self.discipline.waiting().1).since(OnWire(left)))
-    }
-
-    /// The number of packets that it holds: waiting, or in service and not to arrive.
-    pub(super) fn held(&self) -> u32 {
-        let doomed = self.server.is_some_and(|service| service.fate != Fate::Arrives);
-        self.discipline.waiting().0 + u32::from(doomed)
+    /// Is a packet in service that does not arrive?
+    pub(super) fn is_doomed(&self) -> bool {
+        self.in_service && self.inconstant.as_ref().is_some_and(|link| link.is_doomed())
     }
 }

@@ -1,67 +1,33 @@
 //! Adaptive routing: a switch sends packets over the link with the shortest queue.
 
+use super::flowlet_table::FlowletTables;
+use super::{Balancer, Choice, Queue, one_of};
 use crate::fabric::{Fabric, NodeId};
-use crate::packet::{Packet, hash};
+use crate::packet::Packet;
 use linkpool_engine::{Stream, stream};
 use linkpool_units::Time;
 use rand::RngCore;
 
-/// The state of the switches of a network for their choices by queues.
+/// The link with the shortest queue, for each packet or for each flowlet.
 #[derive(Debug)]
-pub(crate) struct LeastQueue {
-    /// Packets of a flow that come so far apart, or further, may part; none: any may.
-    gap: Option<Time>,
+pub(super) struct LeastQueue {
+    /// The number of each flowlet's link; none: any packets may part.
+    flowlets: Option<FlowletTables<u32>>,
     /// By node: what decides between queues that are equally long.
     ties: Vec<Stream>,
-    /// By node; the tables are made when the first packet comes.
-    flowlets: Vec<Vec<Flowlet>>,
     /// The links of a choice that have the shortest queue.
     shortest: Vec<u32>,
 }
 
-/// The last packets of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flowlet {
-    /// A packet from then on chooses a new link.
-    expires: Time,
-    /// The number of the link of the last packets.
-    link: u32,
-}
-
-/// Entries of a switch's table of flowlets. Flows whose hashes fall together share one, as they do
-/// in hardware.
-const FLOWLETS: usize = 4096;
-
 impl LeastQueue {
-    pub(crate) fn new(gap: Option<Time>, fabric: &Fabric, seed: u64) -> LeastQueue {
+    pub(super) fn new(gap: Option<Time>, fabric: &Fabric, seed: u64) -> LeastQueue {
         let ties = (0..fabric.nodes()).map(|node| stream(seed, "adaptive", node as u64)).collect();
-        LeastQueue { gap, ties, flowlets: vec![Vec::new(); fabric.nodes()], shortest: Vec::new() }
-    }
-
-    /// The number of the link, of `n`, by which `node` sends `packet`, which has come just now.
-    /// `queue` says how many bytes a link has not yet put on the wire; none: it is down.
-    pub(crate) fn choose(
-        &mut self,
-        node: NodeId,
-        (salt, n): (u32, u32),
-        packet: &Packet,
-        mut queue: impl FnMut(u32) -> Option<u64>,
-    ) -> u32 {
-        if n == 1 {
-            return 0;
-        }
-        let Some(gap) = self.gap else { return self.shortest(node, n, queue) };
-        self.flowlets[node.index()].resize(FLOWLETS, Flowlet::default());
-        let place = hash(salt ^ u32::from(packet.dst()), packet) as usize % FLOWLETS;
-        let Flowlet { expires, link } = self.flowlets[node.index()][place];
-        let stays = packet.arrival < expires && link < n && queue(link).is_some();
-        let link = if stays { link } else { self.shortest(node, n, queue) };
-        self.flowlets[node.index()][place] = Flowlet { expires: packet.arrival + gap, link };
-        link
+        let flowlets = gap.map(|gap| FlowletTables::new(gap, fabric));
+        LeastQueue { flowlets, ties, shortest: Vec::new() }
     }
 
     /// The link with the shortest queue; of several, a random one. Where all are down, any.
-    fn shortest(&mut self, node: NodeId, n: u32, mut queue: impl FnMut(u32) -> Option<u64>) -> u32 {
+    fn shortest(&mut self, node: NodeId, n: u32, queue: Queue<'_>) -> u32 {
         let mut least = u64::MAX;
         self.shortest.clear();
         for link in 0..n {
@@ -77,9 +43,29 @@ impl LeastQueue {
         if let [only] = self.shortest[..] {
             return only;
         }
-        // Lemire's multiply-and-shift maps 32 bits to the number of ties.
-        let drawn = u64::from(self.ties[node.index()].next_u32());
-        self.shortest[((drawn * self.shortest.len() as u64) >> 32) as usize]
+        let drawn = self.ties[node.index()].next_u32();
+        self.shortest[one_of(self.shortest.len() as u32, drawn) as usize]
+    }
+}
+
+impl Balancer for LeastQueue {
+    fn choose(&mut self, choice: Choice, packet: &Packet, queue: Queue<'_>) -> u32 {
+        let Choice { node, links, .. } = choice;
+        let Some(flowlets) = &mut self.flowlets else { return self.shortest(node, links, queue) };
+        let (link, continues) = flowlets.entry(choice, packet);
+        // Flows that share an entry may have other choices.
+        if continues && *link < links && queue(*link).is_some() {
+            return *link;
+        }
+        let chosen = self.shortest(node, links, queue);
+        if let Some(flowlets) = &mut self.flowlets {
+            flowlets.set(choice, packet, chosen);
+        }
+        chosen
+    }
+
+    fn sees_queues(&self) -> bool {
+        true
     }
 }
 
@@ -99,7 +85,8 @@ mod tests {
         let (mut chooser, node) = chooser(None);
         let mut choose = |queues: &[Option<u64>]| {
             let packet = Packet::default();
-            chooser.choose(node, (7, queues.len() as u32), &packet, |link| queues[link as usize])
+            let choice = Choice { node, salt: 7, links: queues.len() as u32 };
+            chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         assert_eq!(choose(&[Some(3000), Some(1500), Some(4500)]), 1);
         assert_eq!(choose(&[None, Some(1500), Some(4500)]), 1, "a link that is down has no packet queued");
@@ -116,7 +103,8 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let mut choose = |at: u64, queues: [Option<u64>; 2]| {
             let packet = Packet { arrival: Time::from_us(at), ..Packet::default() };
-            chooser.choose(node, (7, 2), &packet, |link| queues[link as usize])
+            let choice = Choice { node, salt: 7, links: 2 };
+            chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         let (short, long) = (Some(0), Some(9000));
         assert_eq!(choose(1, [short, long]), 0);
@@ -133,7 +121,8 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let packet = Packet { arrival: Time::from_us(1), ..Packet::default() };
         let mut choose = |queues: &[u64]| {
-            chooser.choose(node, (7, queues.len() as u32), &packet, |link| Some(queues[link as usize]))
+            let choice = Choice { node, salt: 7, links: queues.len() as u32 };
+            chooser.choose(choice, &packet, &mut |link| Some(queues[link as usize]))
         };
         assert_eq!(choose(&[9000, 9000, 0]), 2);
         assert_eq!(choose(&[0, 9000]), 0, "there is no link 2");
