@@ -61,3 +61,30 @@ impl Discipline for Fifo {
         self.waiting.counted(thresholds).0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discipline::priority::Priority;
+    use crate::queue_limit::QueueLimit;
+
+    /// Where a threshold acts on packets that find nobody, or that in service counts, none passes the port. A queue with
+    /// priorities is as its queues are.
+    #[test]
+    fn packets_pass_unless_a_threshold_acts_on_the_first() {
+        let passes = |thresholds: Thresholds| {
+            let by_marking = [false, true].map(|marks| {
+                let (fifo, priority) = (Fifo::new(marks), Priority::new([(); 2].map(|()| Fifo::new(marks))));
+                [fifo.passes(&thresholds), priority.passes(&thresholds)]
+            });
+            assert_eq!(by_marking, [[by_marking[0][0]; 2]; 2]);
+            by_marking[0][0]
+        };
+        let roomy = Thresholds::drop_tail(QueueLimit::Packets(9));
+        assert!(passes(roomy));
+        assert!(passes(roomy.marking(QueueLimit::Packets(1), false)));
+        assert!(!passes(roomy.marking(QueueLimit::Packets(0), false)), "the first is marked");
+        assert!(!passes(Thresholds::drop_tail(QueueLimit::Bytes(100))), "long packets have no room");
+        assert!(!passes(Thresholds { uncounted: 0, ..roomy }), "the packet in service counts");
+    }
+}

@@ -302,6 +302,42 @@ mod tests {
         assert!(matches!(port.enqueue(data(7)), Verdict::Dropped(_)));
     }
 
+    /// Four headers have room: those that wait and those that come, of which the last finds three.
+    #[test]
+    fn headers_may_go_back_if_more_come_than_have_room() {
+        let mut of_packets = port(QueueLimit::Packets(1), paper(1.0));
+        let may_return = |port: &Port, packets: u32| port.queue.may_return(packets, u64::from(packets) * 64);
+        assert_eq!([4, 5].map(|packets| may_return(&of_packets, packets)), [false, true]);
+        of_packets.enqueue(control(1));
+        assert_eq!([3, 4].map(|packets| may_return(&of_packets, packets)), [false, true]);
+        // 200 bytes are three headers of 64. The header of the last data packet that waits may come in place of one that is shorter.
+        let mut of_bytes =
+            port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Bytes(200)), ..paper(1.0) });
+        assert_eq!([3, 4].map(|packets| may_return(&of_bytes, packets)), [false, true]);
+        of_bytes.enqueue(data(1));
+        assert_eq!([2, 3].map(|packets| may_return(&of_bytes, packets)), [false, true]);
+        of_bytes.enqueue(control(2));
+        assert_eq!([1, 2].map(|packets| may_return(&of_bytes, packets)), [false, true]);
+        of_bytes.queue.trimming.return_to_sender = false;
+        assert!(!may_return(&of_bytes, 1000), "they are dropped");
+    }
+
+    /// Where a threshold acts on packets that find nobody, none passes the port.
+    #[test]
+    fn packets_pass_unless_a_threshold_acts_on_the_first() {
+        let passes = |limit, headers, mark: Option<u32>, uncounted| {
+            let Port { queue, kind, .. } = port(limit, Trimming { headers: Some(headers), ..paper(1.0) });
+            let thresholds = mark.map_or(kind.thresholds, |k| kind.thresholds.marking(QueueLimit::Packets(k), false));
+            queue.passes(&Thresholds { uncounted, ..thresholds })
+        };
+        let (room, none) = (QueueLimit::Packets(8), QueueLimit::Bytes(100));
+        assert!(passes(room, room, Some(1), 1));
+        assert!(!passes(room, room, Some(0), 1), "the first is marked");
+        assert!(!passes(none, room, None, 1), "long packets have no room");
+        assert!(!passes(room, none, None, 1), "long headers have no room");
+        assert!(!passes(room, room, None, 0), "the packet in service counts");
+    }
+
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Data { size: u16, trimmable: bool, returnable: bool },
@@ -323,6 +359,32 @@ mod tests {
     }
 
     proptest! {
+        /// If no packet may go back, none does, whatever has waited and whatever comes.
+        #[test]
+        fn packets_go_back_only_if_they_may(
+            (data_limit, headers) in (limit(), limit()),
+            trim_arriving in 0.0f64..=1.0,
+            before in prop::collection::vec(step(), 0..30),
+            sizes in prop::collection::vec((HEADER..1500, 40u16..=HEADER), 1..9),
+        ) {
+            let trimming = Trimming { headers: Some(headers), share: 10, trim_arriving, return_to_sender: true };
+            let mut port = port(data_limit, trimming);
+            for (seq, step) in (0..).zip(before) {
+                match step {
+                    Step::Data { size, .. } => _ = port.enqueue(Packet { envelope: Envelope::new(HostId::new(7), size, size - HEADER), ..data(seq) }),
+                    Step::Control => _ = port.enqueue(control(seq)),
+                    Step::Serve => _ = port.dequeue(),
+                }
+            }
+            let bytes = sizes.iter().map(|(_, header)| u64::from(*header)).sum();
+            let may_return = port.queue.may_return(sizes.len() as u32, bytes);
+            for (size, header) in sizes {
+                let packet = Packet { envelope: Envelope::new(HostId::new(7), size, size - header), ..data(1) };
+                let returned = matches!(port.enqueue(packet), Verdict::Returned(_));
+                prop_assert!(may_return || !returned);
+            }
+        }
+
         /// Each packet is sent, dropped, returned or still there, once; no queue is longer than its
         /// limit; payloads are cut off whole.
         #[test]
