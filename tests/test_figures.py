@@ -5,16 +5,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib.image
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from linkpool.cli.plot import plot as plot_command
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
+from linkpool.figures.kinds import sweep as sweep_kind
 from linkpool.figures.plot import FORMATS, plot, render
 from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError
@@ -311,3 +314,72 @@ def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:
     assert "1 of 4 unfinished" in drawn
     with pytest.raises(FigureError, match="needs the directory of one study"):
         data("sweep", tmp_path / "10-0.1")
+
+
+def test_an_arm_has_one_colour_and_its_values_are_shades_of_it() -> None:
+    names = [f"{arm}, queue.mark {mark}" for arm in ("dctcp", "amp") for mark in (5, 10, 20)]
+    found = look.looks(pl.Series(names))
+    first = [found[name] for name in names[:3]]
+    assert [one.colour for one in first] == [look.COLOURS[0], "#4d9cc9", "#99c7e0"]
+    assert found[names[3]].colour == look.COLOURS[1]
+    assert len({one.dash for one in first}) == 1
+    assert len({one.marker for one in first}) == 3
+    of_one = look.looks(pl.Series(["t, 5", "t, 10"])).values()
+    assert [one.colour for one in of_one] == list(look.COLOURS[:2]), "no other arm to tell it from"
+
+
+def test_an_axis_is_logarithmic_from_a_factor_of_ten() -> None:
+    assert look.spans([1, 10])
+    assert look.spans([None, 0.2, 2.0])
+    assert not look.spans([1, 9.99])
+    assert not look.spans([0, 10])
+    assert not look.spans([])
+
+
+def drawn(kind: str, rows: pl.DataFrame) -> Figure:
+    figure = Figure()
+    with look.context():
+        KINDS[kind].draw(figure, rows)
+    return figure
+
+
+def sweep(key: str, settings: list[object], means: list[float], name: str, unit: str) -> Any:
+    known: Any = {"series": "a", "key": key, "setting": settings, "name": name, "unit": unit}
+    rest = {"seeds": 1, "low": None, "high": None, "at_least": False, "unfinished": 0, "flows": 9}
+    (axes,) = drawn("sweep", pl.DataFrame({**known, "mean": means, **rest})).axes
+    return axes
+
+
+def test_axes_of_a_sweep_are_in_words_with_units() -> None:
+    axes = sweep("queue.mark", [5, 10, 49], [0.001, 0.002, 0.003], "fct.p99@all", "s")
+    assert axes.get_xlabel() == "marking threshold K, packets"
+    assert axes.get_ylabel() == "99th percentile of FCT, ms"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    axes = sweep("topology.ring.delay", ["500ns", "20us"], [1e9, 2e10], "goodput.mean", "bit/s")
+    assert axes.get_xlabel() == "delay of a link, us"
+    assert axes.get_ylabel() == "mean goodput, Gbit/s"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.lines[0].get_xdata() == pytest.approx([0.5, 20.0])
+    axes = sweep("transport.t.control", ["amp", "xmp"], [1.0, 2.0], "jain", "")
+    assert axes.get_xlabel() == "transport.t.control"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["amp", "xmp"]
+    assert [sweep_kind.measure_name(f"fct.p{p}") for p in ("1", "11", "22", "99.9")] == [
+        f"{p} percentile of FCT" for p in ("1st", "11th", "22nd", "99.9th")
+    ]
+
+
+def test_the_tail_of_a_slowdown_is_not_drawn_as_a_median(tmp_path: Path) -> None:
+    flows = [finished(1.0, size=s, slowdown=x) for s in (1, 9) for x in np.linspace(1, 3, 200)]
+    (axes,) = drawn("slowdown", data("slowdown", result(tmp_path, flows))).axes
+    median, tail = axes.lines[:2]
+    assert (median.get_color(), tail.get_color()) == (look.COLOURS[0], look.shade(look.COLOURS[0]))
+    assert median.get_marker() != tail.get_marker()
+    assert axes.get_yscale() == "linear", "from 1 to 3"
+
+
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    flows = [finished(0.1), finished(0.2, transport="$x_2$ 50% & #1 \\alpha")]
+    rows = data("fct-cdf", result(tmp_path, flows))
+    for suffix in FORMATS:
+        assert render(KINDS["fct-cdf"], rows, suffix)
+    assert "$x_2$ 50% &amp; #1 \\alpha" in render(KINDS["fct-cdf"], rows, ".svg").decode()

@@ -1,7 +1,31 @@
-"""Quantities as people read them."""
+"""Quantities as people read them, and as scenario files have them."""
+
+import re
+from decimal import Decimal
+
+_UNITS = {
+    "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "bit/s": {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12},
+    "B": {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1024.0**2},
+}
+"""Units of scenario files: what each is, of which unit."""
 
 PS = 1_000_000_000_000
 """Picoseconds in a second."""
+
+
+def read_quantity(text: str) -> tuple[float, str] | None:
+    """Read a number with a unit as scenario files have it: its value, and in which unit.
+
+    >>> read_quantity("5.6us"), read_quantity("10Gbps"), read_quantity("128KiB"), read_quantity("x")
+    ((5.6e-06, 's'), (10000000000.0, 'bit/s'), (131072.0, 'B'), None)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([A-Za-z]+)", text)
+    if found:
+        for unit, factors in _UNITS.items():
+            if found[2] in factors:
+                return float(Decimal(found[1]) * Decimal(repr(factors[found[2]]))), unit
+    return None
 
 
 def show_seconds(value: float | None, *, given: bool = False) -> str:

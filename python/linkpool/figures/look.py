@@ -76,9 +76,28 @@ def context() -> AbstractContextManager[None]:
 
 
 def looks(names: pl.Series) -> dict[Any, Look]:
-    """Return a look for each name, in order of first appearance."""
+    """Return a look for each name, in order of first appearance.
+
+    A name of several parts, as `amp, queue.mark 20`, begins with its arm. All names of an arm have
+    the colour of that arm, from dark to light, and a marker of their own, where there are more
+    arms than one.
+    """
     found = names.unique(maintain_order=True).to_list()
-    return dict(zip(found, islice(_cycle(), len(found)), strict=True))
+    arms: dict[str, list[Any]] = {}
+    for name in found:
+        arms.setdefault(str(name).partition(", ")[0], []).append(name)
+    if len(arms) in (1, len(found)):
+        return dict(zip(found, islice(_cycle(), len(found)), strict=True))
+    looks: dict[Any, Look] = {}
+    for of_arm, of in zip(_cycle(), arms.values(), strict=False):
+        for i, (name, marker) in enumerate(zip(of, cycle(_MARKERS), strict=False)):
+            share = 1.0 - (1.0 - LIGHTEST) * i / max(len(of) - 1, 1)
+            looks[name] = Look(shade(of_arm.colour, share), of_arm.dash, marker)
+    return {name: looks[name] for name in found}
+
+
+LIGHTEST = 0.4
+"""The share of an arm's colour that the lightest of its shades has."""
 
 
 def _cycle() -> Any:
@@ -164,8 +183,25 @@ def log(axes: Axes, axis: str, unit: str = "") -> None:
     which.set_minor_formatter(NullFormatter())
 
 
+LOG_FROM = 10.0
+"""An axis whose largest value is so many times its least is logarithmic."""
+
+
+def spans(values: Any) -> bool:
+    """Tell whether an axis of these values is to be logarithmic: all above 0, and far apart."""
+    known = np.asarray([value for value in values if value is not None], dtype=np.float64)
+    known = known[np.isfinite(known)]
+    return bool(known.size and known.min() > 0 and known.max() >= LOG_FROM * known.min())
+
+
+def shade(colour: str, share: float = 0.5) -> str:
+    """Return a colour mixed with white: so much of it is left."""
+    red, green, blue = (1 - share * (1 - part) for part in mpl.colors.to_rgb(colour))
+    return str(mpl.colors.to_hex((red, green, blue)))
+
+
 def _plain(value: float) -> str:
-    return f"{value:.0f}" if value >= 1 else f"{value:g}"
+    return f"{value:.0f}" if value >= 100 else f"{value:g}"
 
 
 def time_unit(longest: float) -> tuple[float, str]:

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import matplotlib as mpl
 import numpy as np
@@ -141,6 +141,34 @@ def ranges(axes: Axes, spans: Mapping[str, Sequence[tuple[float | None, float | 
         x = np.arange(len(values)) + (i - (len(spans) - 1) / 2) * width
         low, high = (_floats([span[end] for span in values]) for end in (0, 1))
         axes.vlines(x, low, high, color="black", linewidth=0.8)
+
+
+class Spread(NamedTuple):
+    """Percentiles of a sample and its mean; None: there is no value."""
+
+    low: float | None
+    median: float | None
+    high: float | None
+    mean: float | None
+
+
+def spreads(axes: Axes, groups: Sequence[str], of: Mapping[str, Sequence[Spread]]) -> None:
+    """Draw the spread of each scheme in each group: a range, its median, its mean.
+
+    A mean may be far above the range, where few values are very large.
+    """
+    width = 0.8 / max(len(of), 1)
+    for i, (scheme, values) in enumerate(of.items()):
+        look = LOOKS[scheme]
+        x = np.arange(len(groups)) + (i - (len(of) - 1) / 2) * width
+        low, median, high, mean = (_floats(column) for column in zip(*values, strict=True))
+        axes.vlines(x, low, high, color=look.colour, linewidth=2.0, alpha=0.55)
+        dots: Any = {"color": look.colour, "linestyle": "none", "marker": look.marker}
+        axes.plot(x, median, **dots, markersize=4, label=NAMES[scheme])
+        axes.plot(x, mean, **{**dots, "marker": "_"}, markersize=7, markeredgewidth=1.4)
+    axes.set_xticks(np.arange(len(groups)), groups)
+    axes.set_xlim(-0.5, len(groups) - 0.5)
+    axes.grid(visible=False, axis="x")
 
 
 def lines(

@@ -123,13 +123,12 @@ class Cells:
         return [mean for part in parts if (mean := _fct(part).mean) is not None]
 
     def percentiles(
-        self, scheme: str, size: str, k: int, of: tuple[float, float] = (0.1, 0.9)
-    ) -> tuple[float | None, float | None]:
-        """Return two quantiles of the completion times, in seconds, of finished flows."""
+        self, scheme: str, size: str, k: int, of: Sequence[float] = (0.1, 0.9)
+    ) -> list[float | None]:
+        """Return quantiles of the completion times, in seconds, of finished flows."""
         rows = self.rows(scheme, size, k)
         times = pl.Series([], dtype=pl.Float64) if rows is None else rows["fct_established_s"]
-        low, high = (times.quantile(quantile, "linear") for quantile in of)
-        return low, high
+        return [times.quantile(quantile, "linear") for quantile in of]
 
     def unfinished(self, scheme: str, size: str, k: int) -> int:
         """Return how many flows did not finish."""
@@ -167,10 +166,11 @@ def draw(
     ks: Sequence[int],
     delays: Sequence[str],
 ) -> Figure:
-    """Draw mean completion times, with whiskers from the 10th to the 90th percentile of flows.
+    """Draw medians, ranges from the 10th to the 90th percentile of flows, and means.
 
-    Figures 2 and 8 have whiskers of one standard deviation. Where that exceeds the mean, as with
-    timeouts, the lower end of such a whisker is negative, which no logarithmic axis can show.
+    Figures 2 and 8 have bars to the mean, with whiskers of one standard deviation. Where that
+    exceeds the mean, as with timeouts, the lower end of such a whisker is negative, which no
+    logarithmic axis can show; and a mean may be above the 90th percentile.
     """
     figure, axes = style.panels(len(delays), len(sizes), title, (2.6, 2.3))
     for row, delay in enumerate(delays):
@@ -178,7 +178,7 @@ def draw(
         for column, size in enumerate(sizes):
             _panel(axes[row, column], cells, schemes, size, ks)
             axes[row, column].set_title(f"{size}, {delay} links")
-        axes[row, 0].set_ylabel("FCT (ms): mean, p10 to p90")
+        axes[row, 0].set_ylabel("FCT (ms): median, p10 to p90;\nmean (dash)")
     style.plain_log(axes[0, 0], bottom=0.1)
     for at in axes[-1]:
         at.set_xlabel("flows in a burst")
@@ -187,15 +187,13 @@ def draw(
 
 
 def _panel(axes: Axes, cells: Cells, schemes: Sequence[str], size: str, ks: Sequence[int]) -> None:
-    means = {s: [_ms(cells.mean(s, size, k)) for k in ks] for s in schemes}
-    spans = {s: [_span_ms(cells, s, size, k) for k in ks] for s in schemes}
-    style.bars(axes, [str(k) for k in ks], means)
-    style.ranges(axes, spans)
+    of = {s: [_spread_ms(cells, s, size, k) for k in ks] for s in schemes}
+    style.spreads(axes, [str(k) for k in ks], of)
 
 
-def _span_ms(cells: Cells, scheme: str, size: str, k: int) -> tuple[float | None, float | None]:
-    low, high = cells.percentiles(scheme, size, k)
-    return _ms(low), _ms(high)
+def _spread_ms(cells: Cells, scheme: str, size: str, k: int) -> style.Spread:
+    low, median, high = cells.percentiles(scheme, size, k, (0.1, 0.5, 0.9))
+    return style.Spread(*map(_ms, (low, median, high, cells.mean(scheme, size, k))))
 
 
 def _ms(value: float | None) -> float | None:

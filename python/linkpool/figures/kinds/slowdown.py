@@ -76,7 +76,7 @@ def _percentiles(flows: pl.DataFrame) -> dict[str, float | bool | None]:
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
-    """Draw medians as lines, nine flows in ten as bands, 99th percentiles as dots."""
+    """Draw medians as lines, nine flows in ten as bands, 99th percentiles as lighter lines."""
     axes = look.panel(figure, "size of the flow (median of its class)", "FCT slowdown")
     styles = look.looks(rows["series"])
     marked = None
@@ -101,18 +101,21 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             markersize=3.5,
             label=series,
         )
-        axes.plot(x, tail, color=style.colour, linestyle=(0, (1, 1.6)), lw=1)
+        axes.plot(x, tail, color=look.shade(style.colour), lw=0.9, marker=".", markersize=3)
         for p, values in zip(PERCENTILES, (low, middle, high, tail), strict=True):
             bounds = of[f"p{p}_at_least"].to_numpy()
             if bounds.any():
                 marked = look.at_least(axes, x[bounds], values[bounds], style.colour)
     look.log(axes, "x", "B")
     axes.margins(x=0.05)
-    axes.set_yscale("log")
-    look.log(axes, "y")
+    drawn = [value for p in PERCENTILES for value in rows[f"p{p}"].drop_nulls()]
+    if look.spans(drawn):
+        look.log(axes, "y")
+    else:
+        axes.set_ylim(bottom=0)
     extra = [
         Line2D([], [], color="#777777", lw=5 if many else 0.8, alpha=0.35, label="5% to 95%"),
-        Line2D([], [], color="#777777", linestyle=(0, (1, 1.6)), lw=1, label="99%"),
+        Line2D([], [], color="#bbbbbb", lw=0.9, marker=".", markersize=3, label="99%"),
     ]
     extra = [line for line, p in zip(extra, ("p95", "p99"), strict=True) if rows[p].count()]
     counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())

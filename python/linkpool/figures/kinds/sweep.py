@@ -12,6 +12,7 @@ from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.study.measures import ALL, Wanted, measure, wanted
 from linkpool.study.model import ARM, CALLED
 from linkpool.study.statistics import over_seeds
+from linkpool.units import read_quantity
 
 USUAL = "fct.p99@all"
 
@@ -78,34 +79,129 @@ def _varied(keys: Sequence[Mapping[str, Any]]) -> str:
     return varied[0]
 
 
+WORDS = {
+    "queue.mark": "marking threshold K",
+    "queue.limit": "queue limit",
+    "duration": "duration",
+    "load": "offered load",
+    "subflows": "subflows",
+    "senders": "senders of an incast",
+    "size": "size of a flow",
+    "mss": "payload of a segment",
+    "min_rto": "least RTO",
+    "delay": "delay of a link",
+    "rate": "rate of a link",
+    "k": "k of the fat-tree",
+    "initial_window": "initial window",
+    "ranks": "ranks",
+    "beta": "\N{GREEK SMALL LETTER BETA}",
+}
+"""What settings are, by their dotted keys, or by the last parts of these."""
+
+PACKETS = ("queue.mark", "queue.limit", "initial_window")
+"""Settings whose plain numbers are packets."""
+
+
+def setting_name(key: str) -> tuple[str, str]:
+    """Return what a setting is in words, and the unit of its plain numbers.
+
+    >>> setting_name("queue.mark"), setting_name("transport.t.alpha")
+    (('marking threshold K', 'packets'), ('transport.t.alpha', ''))
+
+    """
+    known = next((one for one in (key, key.rpartition(".")[2]) if one in WORDS), None)
+    if known is None:
+        return key, ""
+    return WORDS[known], "packets" if known in PACKETS else ""
+
+
+STATISTICS = {"mean": "mean", "max": "largest", "min": "least", "p50": "median", "total": "total"}
+NAMES = {
+    "fct": "FCT",
+    "slowdown": "FCT slowdown",
+    "goodput": "goodput",
+    "jct": "completion time of jobs",
+    "timeouts": "timeouts",
+    "jain": "Jain's index of goodputs",
+    "loss": "share of packets lost",
+    "utilisation": "utilisation of links",
+}
+"""What axes call the usual measures; others have the name that users type."""
+
+
+def measure_name(name: str) -> str:
+    """Return a measure in words.
+
+    >>> measure_name("fct.p99@all"), measure_name("fct.mean@up to 10 KB")
+    ('99th percentile of FCT', 'mean FCT, flows up to 10 KB')
+
+    """
+    asked = wanted(name)
+    of = NAMES.get(asked.measure.name, asked.measure.name)
+    statistic = asked.statistics[0]
+    if statistic.startswith("p") and statistic not in STATISTICS:
+        number = statistic[1:]
+        end = {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
+        end = "th" if number[-2:] in ("11", "12", "13") else end
+        said = f"{number}{end} percentile of {of}"
+    elif len(asked.measure.statistics) == 1 and asked.measure.sample is None:
+        said = of
+    else:
+        said = f"{STATISTICS.get(statistic, statistic)} {of}"
+    if asked.part in (None, ALL):
+        return said
+    flows = "flows " if str(asked.part).startswith(("up to", "above")) else ""
+    return f"{said}, {flows}{asked.part}"
+
+
+def _numbers(settings: pl.Series) -> tuple[dict[Any, float], str] | None:
+    """Return settings as numbers, and in which unit; None: they are names."""
+    values = settings.unique(maintain_order=True).to_list()
+    if settings.dtype.is_numeric():
+        return {value: float(value) for value in values}, ""
+    read = [read_quantity(str(value)) for value in values]
+    units = {quantity[1] if quantity else None for quantity in read}
+    if None in units or len(units) > 1:
+        return None
+    numbers = {v: quantity[0] for v, quantity in zip(values, read, strict=True) if quantity}
+    return numbers, str(units.pop())
+
+
+def _scale(unit: str, highest: float) -> tuple[float, str]:
+    """Return the factor and the name of the unit that suits values up to the highest."""
+    if unit == "s":
+        return look.time_unit(highest)
+    return look.rate_unit(highest) if unit == "bit/s" else (1.0, unit)
+
+
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw means as lines, and intervals as bars; values that only have names are not joined."""
-    unit = rows["unit"][0]
-    highest = float(rows["mean"].drop_nulls().to_numpy().max())
-    scale, shown = 1.0, unit
-    if unit == "s":
-        scale, shown = look.time_unit(highest)
-    elif unit == "bit/s":
-        scale, shown = look.rate_unit(highest)
-    label = rows["name"][0] + (f", {shown}" if shown else "")
+    scale, shown = _scale(rows["unit"][0], float(rows["mean"].drop_nulls().to_numpy().max()))
+    label = measure_name(rows["name"][0]) + (f", {shown}" if shown else "")
     named = rows["key"][0] == CALLED
-    axes = look.panel(figure, "" if named else rows["key"][0], label)
-    places = {value: i for i, value in enumerate(rows["setting"].unique(maintain_order=True))}
-    numeric = rows["setting"].dtype.is_numeric()
+    known = None if named else _numbers(rows["setting"])
+    what, plain_unit = setting_name(rows["key"][0])
+    places: dict[Any, float]
+    if known is None:
+        places = {v: float(i) for i, v in enumerate(rows["setting"].unique(maintain_order=True))}
+        unit = ""
+    else:
+        factor, unit = _scale(known[1] or plain_unit, max(known[0].values()))
+        places = {value: number * factor for value, number in known[0].items()}
+    axes = look.panel(figure, "" if named else what + (f", {unit}" if unit else ""), label)
     looks = look.looks(rows["series"])
     marked = None
     for number, (series, style) in enumerate(looks.items()):
         of = rows.filter(series=series)
-        x = of["setting"].to_list() if numeric else [places[v] for v in of["setting"]]
+        x = [places[value] for value in of["setting"]]
         if named:
             x = [place + 0.6 * ((number + 0.5) / len(looks) - 0.5) for place in x]
         y = of["mean"].to_numpy() * scale
         ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
-        known = of["low"].is_not_null().any()
         axes.errorbar(
             x,
             y,
-            ends if known else None,
+            ends if of["low"].is_not_null().any() else None,
             color=style.colour,
             linestyle="none" if named else style.dash,
             marker=style.marker,
@@ -117,9 +213,14 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         bounds = of["at_least"].to_numpy()
         if bounds.any():
             marked = look.at_least(axes, np.array(x)[bounds], y[bounds], style.colour)
-    if not numeric:
+    if known is None:
         axes.set_xticks(list(places.values()), [str(value) for value in places])
-    axes.set_ylim(bottom=0)
+    elif look.spans(places.values()):
+        look.log(axes, "x", unit if unit == "B" else "")
+    if look.spans(rows["mean"].to_list()):
+        look.log(axes, "y")
+    else:
+        axes.set_ylim(bottom=0)
     counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
     extra = [*([marked] if marked is not None else []), *look.unfinished(counts)]
     look.legend(figure, [axes], extra)
