@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use worker::Worker;
 
 /// The memory of large simulations is in huge pages where the system grants them
-/// (`docs/performance.md`).
+/// (`docs/engine.md`).
 #[global_allocator]
 static MEMORY: MiMalloc = MiMalloc;
 

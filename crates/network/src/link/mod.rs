@@ -434,7 +434,7 @@ mod tests {
         Port::new(LinkKind::new(Rate::gbps(10), Time::from_us(2), policy.thresholds))
     }
 
-    /// Of docs/performance.md, "Memory".
+    /// Of docs/engine.md, "Memory".
     #[test]
     fn a_link_and_a_packet_take_so_many_bytes() {
         assert_eq!((size_of::<Link>(), size_of::<RareEvents>()), (64, 56));

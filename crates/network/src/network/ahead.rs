@@ -1,4 +1,4 @@
-//! Prefetches the memory that a batch of packets needs (why: `docs/performance.md`).
+//! Prefetches the memory that a batch of packets needs (why: `docs/engine.md`).
 //!
 //! What takes no more than [`NEAR`] or [`NEAR_ENDPOINTS`] is not prefetched, except hosts: it is in the cache anyway, and
 //! finding it would take longer than waiting for it. Routes have a bound of their own, see [`routes_are_far`].

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use linkpool_engine::stream;
 
-    /// Of docs/performance.md, "Memory".
+    /// Of docs/engine.md, "Memory".
     #[test]
     fn a_connection_takes_so_many_bytes() {
         assert_eq!((size_of::<Sending>(), size_of::<Receiving>(), size_of::<Slot>()), (640, 256, 24));

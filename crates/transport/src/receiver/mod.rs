@@ -361,7 +361,7 @@ impl Receiver {
 mod tests {
     use super::{Incoming, Reassembly};
 
-    /// Of docs/performance.md, "Memory".
+    /// Of docs/engine.md, "Memory".
     #[test]
     fn a_subflow_takes_so_many_bytes() {
         assert_eq!((size_of::<Incoming>(), size_of::<Reassembly>()), (80, 16));

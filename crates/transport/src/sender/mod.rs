@@ -388,7 +388,7 @@ impl Sender {
     }
     /// Prefetches the memory that the next ACK of subflow `s` will read and write; `marked`: it echoes a
     /// mark. Call it twice, with `stage` 1 and then 2: the second stage follows a pointer that the
-    /// first stage fetches. Only the speed changes (`docs/performance.md`).
+    /// first stage fetches. Only the speed changes (`docs/engine.md`).
     #[inline]
     pub fn prefetch(&self, s: SubflowId, marked: bool, stage: usize) {
         // The packet may belong to an earlier connection in this slot, which had more subflows.

@@ -384,7 +384,7 @@ mod tests {
     use super::{CongestionState, Scoreboard, Sent, Subflow, SubflowStats};
     use linkpool_units::Time;
 
-    /// Of docs/performance.md, "Memory".
+    /// Of docs/engine.md, "Memory".
     #[test]
     fn a_subflow_takes_so_many_bytes() {
         let sizes = [size_of::<CongestionState>(), size_of::<Subflow>(), size_of::<Sent>(), size_of::<Scoreboard>()];
