@@ -13,6 +13,7 @@ from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, writ
 from linkpool.cli.console import RunCode, cannot_read, fail, say, stderr, warn
 from linkpool.cli.progress import watching_runs
 from linkpool.cores import cpus
+from linkpool.publish import publish_file
 from linkpool.result import NotRecordedError
 from linkpool.study.cache import Make
 from linkpool.study.cautions import cautions
@@ -27,6 +28,7 @@ from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
 from linkpool.study.statistics import pooled as pooled_samples
+from linkpool.study.verdicts import Holds, Verdict, junit
 
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
@@ -40,12 +42,19 @@ def run(
         int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
     ] = None,
     on: On = None,
+    junit_file: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="FILE.xml", help="Write what became of the claims there."),
+    ] = None,
 ) -> None:
     """Make the runs of a study, and write its data to DIR/NAME.
 
-    Runs already in DIR/runs are not computed again: a study that was stopped goes on.
+    Runs already in DIR/runs are not computed again: a study that was stopped goes on. If the file
+    has claims and one does not hold, the exit code is 1.
     """
     study = _load(file)
+    if junit_file is not None and not study.claims:
+        fail(f"--junit: {file} has no claim; write [[claim]] (docs/study.md)")
     with connected(on) as remote:
         plan = _plan(study, out, None if remote is None else remote.make)
         jobs = jobs or (cpus() if remote is None else min(remote.threads, len(plan.entries)))
@@ -70,6 +79,14 @@ def run(
             warn(str(failed))
             raise bug
         raise failed
+    verdicts = result.verdicts
+    if junit_file is not None:
+        with publish_file(junit_file) as place:
+            place.write_bytes(junit(study.name, verdicts))
+        say(junit_file)
+    wrong = [verdict for verdict in verdicts if verdict.holds is not Holds.YES]
+    if wrong:
+        fail(f"{len(wrong)} of {len(verdicts)} claims do not hold", code=1)
 
 
 def status(file: File, out: Out = RESULTS, run_code: RunCode = False) -> None:
@@ -143,6 +160,16 @@ def _print(result: StudyResult, form: Format, names: str | None) -> None:
     write(comparison, form)
     if form == "table":
         print_notes(*_legend(study, table), *comparison.notes(), *result.remarks())
+        _print_claims(result.verdicts)
+
+
+def _print_claims(verdicts: list[Verdict]) -> None:
+    """Print what became of claims, a line for each arm and setting."""
+    if verdicts:
+        say("\nclaims")
+    for verdict in verdicts:
+        line = f"  {verdict.holds.value}: {verdict.claim}: {verdict.of} {verdict.measured}"
+        say(line)
 
 
 def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:

@@ -26,6 +26,7 @@ from pydantic import (
 from linkpool.errors import InputError
 from linkpool.limits import MOST_RUNS, MOST_SEED, MOST_SEEDS
 from linkpool.study import measures
+from linkpool.study.threshold import Threshold
 from linkpool.study.toml import dumps
 from linkpool.study.values import Shown, names_of, shown
 from linkpool.verbs import verb
@@ -128,6 +129,9 @@ class Study(BaseModel):
         default={},
         description="What ratios are to: the name of an arm (default: the first), or a table of "
         "values of varied keys.",
+    )
+    claims: list[Threshold] = Field(
+        default=[], alias="claim", description="What is to hold; a run ends with exit code 1 else."
     )
     figures: list[str] = Field(default=[], description="Kinds of figures to draw, by name.")
     report: bool = Field(False, description="Whether to write a page for the browser.")
@@ -356,6 +360,7 @@ class Study(BaseModel):
             for arm in self.arms:
                 if key in arm.settings():
                     raise ValueError(f"{key} varies, and arm {arm.name!r} sets it")
+        self._check_claims(names)
         variations = math.prod(len(axis) for axis in self._axes())
         runs = len(names) * variations * len(self.seed_list)
         if runs > MOST_RUNS:
@@ -375,6 +380,20 @@ class Study(BaseModel):
                 together = " and ".join(f"{key} {value}" for key, value in named.items())
                 raise ValueError(f"baseline: {together} do not go together in zip")
         return self
+
+    def _check_claims(self, arms: list[str]) -> None:
+        values: dict[str, list[Any]] = self._varied
+        for claim in self.claims:
+            for arm in (claim.arm, claim.other):
+                if arm is not None and arm not in arms:
+                    raise ValueError(f"claim: no arm {arm!r}; there are {', '.join(arms)}")
+            for key, value in flatten(claim.at).items():
+                if key not in values:
+                    known = ", ".join(values) or "nothing"
+                    raise ValueError(f"claim: at: {key} does not vary; {known} does")
+                if value not in values[key]:
+                    known = ", ".join(map(str, values[key]))
+                    raise ValueError(f"claim: at: {value!r} is no {key}; there are {known}")
 
 
 def name_of(keys: Mapping[str, Any]) -> str:
@@ -430,7 +449,8 @@ def _explain(error: ValidationError, file: Path | None) -> str:
 
 def _what(kind: str, problem: Mapping[str, Any], place: list[str]) -> str:
     if kind == "extra_forbidden":
-        model: type[BaseModel] = Arm if len(place) > 1 and place[0] == ARM else Study
+        parts: dict[str, type[BaseModel]] = {ARM: Arm, "claim": Threshold}
+        model = parts.get(place[0], Study) if len(place) > 1 else Study
         known = (field.alias or name for name, field in model.model_fields.items())
         return f"unknown key; there are {', '.join(known)}"
     if kind == "missing":

@@ -24,6 +24,7 @@ from linkpool.study.measures import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.remarks import COUNTS, remarks
 from linkpool.study.statistics import over_seeds, pooled
+from linkpool.study.verdicts import Verdict, judge
 
 STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
 
@@ -187,6 +188,13 @@ class StudyResult:
             columns = _literals(keys)
             frames.append(measure(result, names).select(*columns, pl.all()))
         return pl.concat(frames, how="vertical_relaxed")
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """What became of the claims of the study, by arm and setting; empty: it has none."""
+        study = self.study
+        names = list(dict.fromkeys(claim.measure for claim in study.claims))
+        return judge(study.claims, self.measure(names), study.keys) if names else []
 
     def scan(self, table: str) -> pl.LazyFrame:
         """Return a table of all runs, lazily; `study.keys` and `seed` stand before its columns."""

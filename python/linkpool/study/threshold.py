@@ -1,0 +1,103 @@
+"""A claim of a user's study: what is to hold of its arms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from linkpool.study import measures
+from linkpool.units import read_quantity, show_number, show_rate, show_seconds
+
+SIDES = ("below", "above", "below_arm", "above_arm")
+
+
+class Threshold(BaseModel):
+    """One claim of a study file.
+
+    >>> Threshold(measure="fct.p99@all", below="5ms").bound
+    0.005
+
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    measure: str = Field(description="The measure, with one statistic: `fct.p99@all`.")
+    text: str = Field("", description="The claim in words; default: made of the other keys.")
+    arm: str | None = Field(None, description="The arm that it is about; default: every arm.")
+    at: dict[str, Any] = Field(
+        default={}, description="Values of varied keys that it is about; default: all."
+    )
+    below: float | str | None = Field(None, description="The value is below this: 1.5, `5ms`.")
+    above: float | str | None = Field(None, description="The value is above this.")
+    below_arm: str | None = Field(None, description="The value is below that of this arm.")
+    above_arm: str | None = Field(None, description="The value is above that of this arm.")
+    times: float = Field(1.0, gt=0.0, description="So many times the value of that arm.")
+    sure: bool = Field(
+        True, description="The whole 95% interval over the seeds is to be there, not only the mean."
+    )
+
+    @field_validator("measure")
+    @classmethod
+    def _of_one_statistic(cls, name: str) -> str:
+        found = measures.wanted(name)
+        if len(found.statistics) != 1:
+            first = found.statistics[0]
+            raise ValueError(f"{name} has several statistics; name one, as in {name}.{first}")
+        return name
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Threshold:
+        given = [side for side in SIDES if getattr(self, side) is not None]
+        if len(given) != 1:
+            raise ValueError(f"a claim has one of {', '.join(SIDES)}")
+        if self.times != 1.0 and not given[0].endswith("_arm"):
+            raise ValueError("times goes with below_arm or above_arm")
+        self.bound  # noqa: B018 - a quantity that cannot be read is an error here
+        return self
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the value is to be below the bound; else above."""
+        return self.below is not None or self.below_arm is not None
+
+    @property
+    def other(self) -> str | None:
+        """The arm that it is compared with."""
+        return self.below_arm or self.above_arm
+
+    @property
+    def bound(self) -> float:
+        """The bound: in the unit of the measure, or as a ratio to the other arm."""
+        if self.other is not None:
+            return self.times
+        given = self.below if self.below is not None else self.above
+        assert given is not None, "one side is given"
+        if not isinstance(given, str):
+            return given
+        unit = measures.wanted(self.measure).measure.unit
+        found = read_quantity(given)
+        if found is None or found[1] != unit:
+            of_unit = f"in {unit}" if unit else "without a unit"
+            raise ValueError(f"{given!r} is no value of {self.measure}, which is {of_unit}")
+        return found[0]
+
+    def __str__(self) -> str:
+        """Say the claim in words."""
+        if self.text:
+            return self.text
+        side = "below" if self.is_below else "above"
+        if self.other is None:
+            return f"{self.measure} {side} {shown(self.measure, self.bound)}"
+        times = "" if self.times == 1.0 else f"{self.times:g} times "
+        return f"{self.measure} {side} {times}that of {self.other}"
+
+
+def shown(measure: str, value: float | None) -> str:
+    """Write a value of a measure with its unit."""
+    unit = measures.wanted(measure).measure.unit
+    if unit == "s":
+        return show_seconds(value)
+    if unit == "bit/s":
+        return show_rate(value)
+    return f"{show_number(value)}{f' {unit}' if unit else ''}"

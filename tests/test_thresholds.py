@@ -1,0 +1,166 @@
+"""Claims of a user's study: judged against values by hand, printed, and failing a CI run."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from linkpool.cli.commands import app
+from linkpool.study import Study, StudyError
+from linkpool.study.threshold import Threshold
+from linkpool.study.verdicts import Holds, Verdict, judge, junit
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def data(values: dict[str, list[float]], unfinished: int = 0) -> pl.DataFrame:
+    """Return data of goodputs, which have arithmetic means, by arm and seed."""
+    rows: list[dict[str, Any]] = [
+        {
+            "arm": arm,
+            "seed": seed,
+            "measure": "goodput",
+            "part": "all",
+            "statistic": "mean",
+            "unit": "bit/s",
+            "value": value,
+            "count": 10,
+            "unfinished": unfinished,
+            "at_least": unfinished > 0,
+        }
+        for arm, of in values.items()
+        for seed, value in enumerate(of, start=1)
+    ]
+    return pl.DataFrame(rows)
+
+
+def verdicts(table: pl.DataFrame, **claim: Any) -> list[tuple[str, Holds]]:
+    found = judge([Threshold(measure="goodput.mean@all", **claim)], table, ["arm"])
+    return [(one.of, one.holds) for one in found]
+
+
+# Of 1, 2 and 3 the mean is 2, and Student's interval reaches from -0.48 to 4.48.
+THREE = {"a": [1.0, 2.0, 3.0]}
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ({"below": 4.49}, Holds.YES),
+        ({"below": 4.48}, Holds.UNSURE),
+        ({"below": 4.48, "sure": False}, Holds.YES),
+        ({"below": 2.0}, Holds.NO),
+        ({"above": -0.49}, Holds.YES),
+        ({"above": -0.48}, Holds.UNSURE),
+        ({"above": 2.0}, Holds.NO),
+    ],
+)
+def test_the_whole_interval_is_to_be_there(claim: dict[str, Any], holds: Holds) -> None:
+    assert verdicts(data(THREE), **claim) == [("a", holds)]
+
+
+def test_one_seed_has_no_interval() -> None:
+    assert verdicts(data({"a": [2.0]}), below=2.1) == [("a", Holds.YES)]
+    assert verdicts(data({"a": [2.0]}), below=1.9) == [("a", Holds.NO)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ({"below": 9.0}, Holds.UNSURE),
+        ({"below": 9.0, "sure": False}, Holds.UNSURE),
+        ({"below": 1.9}, Holds.NO),
+        ({"above": 1.9}, Holds.YES),
+        ({"above": 2.1}, Holds.UNSURE),
+    ],
+)
+def test_a_lower_bound_is_above_and_never_below(claim: dict[str, Any], holds: Holds) -> None:
+    assert verdicts(data(THREE, unfinished=1), **claim) == [("a", holds)]
+
+
+def test_arms_are_compared_by_pairs_of_seeds() -> None:
+    # Of 20, 22.1, 23.9 and 10, 11, 12 the ratio is 2, and Fieller's interval 1.979 to 2.026.
+    table = data({"a": [20.0, 22.1, 23.9], "b": [10.0, 11.0, 12.0]})
+    assert verdicts(table, above_arm="b", times=1.97) == [("a", Holds.YES)]
+    assert verdicts(table, above_arm="b", times=1.98) == [("a", Holds.UNSURE)]
+    assert verdicts(table, above_arm="b", times=2.01) == [("a", Holds.NO)]
+    assert verdicts(table, arm="b", below_arm="a") == [("b", Holds.YES)]
+
+
+def test_claims_without_a_value_fail() -> None:
+    table = data({"a": [1.0], "b": [1.0]})
+    few = table.with_columns(value=pl.lit(None, pl.Float64), statistic=pl.lit("p99"))
+    found = judge([Threshold(measure="goodput.p99@all", below=1.0)], few, ["arm"])
+    assert [(one.holds, one.measured) for one in found] == [(Holds.NO, "p99 needs 100 values")] * 2
+    assert verdicts(table.head(0), below=1.0) == [("no arm", Holds.NO)]
+
+
+def test_claims_are_in_words() -> None:
+    assert str(Threshold(measure="fct.p99@all", below="5ms")) == "fct.p99@all below 5 ms"
+    assert str(Threshold(measure="jain", above=0.9)) == "jain above 0.9"
+    words = "fct.mean below 0.5 times that of x"
+    assert str(Threshold(measure="fct.mean", below_arm="x", times=0.5)) == words
+    assert str(Threshold(measure="jain", above=0.9, text="fair")) == "fair"
+
+
+ARMS = 'arm = [{ name = "a" }, { name = "b", set = { queue.limit = 50 } }]\n'
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ('{ measure = "fct", below = 1 }', "fct has several statistics; name one, as in fct.mean"),
+        ('{ measure = "fct.mean" }', "a claim has one of below, above, below_arm, above_arm"),
+        ('{ measure = "fct.mean", below = "3KB" }', "'3KB' is no value of fct.mean, which is in s"),
+        ('{ measure = "jain", below = 1, times = 2 }', "times goes with below_arm or above_arm"),
+        ('{ measure = "jain", below = 1, arm = "c" }', "claim: no arm 'c'; there are a, b"),
+        ('{ measure = "jain", above_arm = "c" }', "claim: no arm 'c'; there are a, b"),
+        ('{ measure = "jain", below = 1, at = { x = 1 } }', "claim: at: x does not vary"),
+        ('{ measure = "jain", blow = 1 }', "claim.0.blow: unknown key; there are measure, text"),
+    ],
+)
+def test_wrong_claims_are_errors_of_the_file(claim: str, message: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        Study.parse(f'base = "x.toml"\n{ARMS}claim = [{claim}]\n')
+    assert message in str(caught.value)
+
+
+def test_junit_has_a_case_for_each_claim() -> None:
+    found = [
+        Verdict("p99 < 5 ms", "a", Holds.YES, "4 ms"),
+        Verdict("fair\x1b", 'b "x"', Holds.UNSURE, "0.8"),
+        Verdict("fair", "c", Holds.NO, "0.1"),
+    ]
+    root = ET.fromstring(junit("mine", found))
+    (suite,) = root
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("mine", "3", "2")
+    names = [case.get("name") for case in suite]
+    assert names == ["p99 < 5 ms: a", 'fair\\x1b: b "x"', "fair: c"]
+    failures = [case.find("failure") for case in suite]
+    said = [None if one is None else one.get("message") for one in failures]
+    assert said == [None, "unsure: 0.8", "fails: 0.1"]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(("most", "code"), [("1s", 0), ("1us", 1)])
+def test_a_claim_that_does_not_hold_is_exit_code_1(most: str, code: int, tmp_path: Path) -> None:
+    file = tmp_path / "ci.toml"
+    file.write_text(
+        f'base = "{ROOT}/docs/workloads/incast.toml"\nmeasures = ["jain"]\n'
+        f'claim = [{{ measure = "fct.max@all", below = "{most}" }}]\n',
+        encoding="utf-8",
+    )
+    words = ["study", "run", str(file), "--out", str(tmp_path / "out")]
+    said = CliRunner().invoke(app, [*words, "--junit", str(tmp_path / "j.xml")])
+    assert said.exit_code == code, said.output
+    word = "holds" if code == 0 else "fails"
+    assert f"  {word}: fct.max@all below {'1 s' if code == 0 else '1 us'}: base" in said.stdout
+    assert ("1 of 1 claims do not hold" in said.stderr) == bool(code)
+    assert ET.parse(tmp_path / "j.xml").getroot().get("failures") == str(code)
+    shown = CliRunner().invoke(app, ["study", "show", str(tmp_path / "out" / "ci")])
+    assert f"  {word}: fct.max" in shown.stdout
