@@ -49,7 +49,7 @@ def test_help_fits_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("linkpool stu", "study"),
         ("linkpool study sta", "status"),
-        ("linkpool run --thr", "--threads"),
+        ("linkpool run --thread", "--threads"),
     ],
 )
 def test_a_shell_completes_commands_and_their_options(words: str, completed: str) -> None:

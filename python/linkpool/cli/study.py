@@ -28,6 +28,7 @@ from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
 from linkpool.study.statistics import pooled as pooled_samples
+from linkpool.study.threshold import shown
 from linkpool.study.verdicts import Holds, Verdict, junit
 
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
@@ -55,6 +56,9 @@ def run(
     study = _load(file)
     if junit_file is not None and not study.claims:
         fail(f"--junit: {file} has no claim; write [[claim]] (docs/study.md)")
+    if study.search is not None:
+        _search(study, out, jobs, on)
+        return
     with connected(on) as remote:
         plan = _plan(study, out, None if remote is None else remote.make)
         jobs = jobs or (cpus() if remote is None else min(remote.threads, len(plan.entries)))
@@ -89,9 +93,44 @@ def run(
         fail(f"{len(wrong)} of {len(verdicts)} claims do not hold", code=1)
 
 
+def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
+    """Make the trials of a study that searches, and print those that none is better than."""
+    from linkpool.study.search import PARETO, Trial, search, table_of
+
+    assert study.search is not None, "the caller looks"
+    objectives = [name for name, _ in study.search.objectives]
+
+    def told(trial: Trial) -> None:
+        values = ", ".join(
+            f"{name} {'≥ ' if name in trial.open else ''}{shown(name, trial.values[name])}"
+            for name in trial.values
+        )
+        at = ", ".join(f"{key} {value}" for key, value in trial.settings.items())
+        lacks = "" if trial.is_feasible() or trial.why else "; does not meet what is required"
+        warn(f"{trial.name}: {at}: {values or trial.why.splitlines()[0]}{lacks}")
+
+    with connected(on) as remote:
+        make = None if remote is None else remote.make
+        trials, best, result = search(study, out, jobs, make=make, notice=warn, told=told)
+    table = table_of(study.search, trials, best).filter("front").sort(objectives[0])
+    say(f"{len(best)} of {len(trials)} trials are on the Pareto front")
+    names = ["trial", *study.search.space, *study.search.measures]
+    cells = [names]
+    for row in table.iter_rows(named=True):
+        values = [shown(name, row[name]) for name in study.search.measures]
+        cells.append([str(row["trial"]), *(row[key] for key in study.search.space), *values])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        say("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+    say(f"\n{result.dir}\n{result.dir / PARETO}.svg\n{result.dir / PARETO}.csv, all trials")
+
+
 def status(file: File, out: Out = RESULTS, run_code: RunCode = False) -> None:
     """Say which runs of a study are made, and which are not."""
-    plan = _plan(_load(file), out, run_code=run_code)
+    study = _load(file)
+    if study.search is not None:
+        fail(f"{file} searches: its runs depend on those before; linkpool study run {file} goes on")
+    plan = _plan(study, out, run_code=run_code)
     missing = {entry.key for entry in plan.missing}
     for line in _before(plan, cpus()):
         say(line)
@@ -132,8 +171,11 @@ def show(
 
 def _compare_with_file(file: Path, result: StudyResult) -> None:
     """Say what has changed since the study ran, and what to run."""
+    study = _load(file)
+    if study.search is not None:
+        return  # the study that ran has the best trials as arms
     try:
-        found = changes(_load(file), result)
+        found = changes(study, result)
     except (StudyError, _core.ScenarioError) as error:
         found = [f"it cannot run as it is now: {error}"]
     if found:

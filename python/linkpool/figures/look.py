@@ -216,6 +216,13 @@ def rate_unit(highest: float) -> tuple[float, str]:
     return (1e-9, "Gbit/s") if highest >= 1e9 else (1e-6, "Mbit/s")
 
 
+def scale(unit: str, highest: float) -> tuple[float, str]:
+    """Return the factor and the name of the unit that suits values up to the highest."""
+    if unit == "s":
+        return time_unit(highest)
+    return rate_unit(highest) if unit == "bit/s" else (1.0, unit)
+
+
 class TimeAxis(NamedTuple):
     """The notation of times on an axis: in a short period they count from its begin."""
 

@@ -26,6 +26,7 @@ from pydantic import (
 from linkpool.errors import InputError
 from linkpool.limits import MOST_RUNS, MOST_SEED, MOST_SEEDS
 from linkpool.study import measures
+from linkpool.study.space import Search
 from linkpool.study.threshold import Threshold
 from linkpool.study.toml import dumps
 from linkpool.study.values import Shown, names_of, shown
@@ -134,6 +135,9 @@ class Study(BaseModel):
         default=[], alias="claim", description="What is to hold; a run ends with exit code 1 else."
     )
     figures: list[str] = Field(default=[], description="Kinds of figures to draw, by name.")
+    search: Search | None = Field(
+        None, description="A space of settings that is searched, instead of arms and vary."
+    )
     report: bool = Field(False, description="Whether to write a page for the browser.")
 
     _file: Path | None = PrivateAttr(None)
@@ -361,6 +365,11 @@ class Study(BaseModel):
                 if key in arm.settings():
                     raise ValueError(f"{key} varies, and arm {arm.name!r} sets it")
         self._check_claims(names)
+        beside = {"arm": names != [BASE_ARM], "vary": self.vary, "zip": self.zip}
+        beside |= {"claim": self.claims, "baseline": self.baseline}
+        if self.search is not None and any(beside.values()):
+            wrong = next(name for name, there in beside.items() if there)
+            raise ValueError(f"{wrong} does not go with search, whose trials are the arms")
         variations = math.prod(len(axis) for axis in self._axes())
         runs = len(names) * variations * len(self.seed_list)
         if runs > MOST_RUNS:

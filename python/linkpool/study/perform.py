@@ -106,6 +106,7 @@ def run_study(
     jobs: int | None = None,
     watch: Watch | None = None,
     stage: Notice = lambda _: None,
+    also: Callable[[Path], None] = lambda _: None,
 ) -> StudyResult:
     """Make every run of a study that is not there yet, and write its data to `OUT/NAME`.
 
@@ -114,6 +115,7 @@ def run_study(
         jobs: runs at a time; None: as many as there are cores.
         watch: is told how far the runs are.
         stage: is told, in a line, what is done after the runs, which takes a while.
+        also: writes more to the directory of the study before it is published.
 
     Raises:
         NotAResultError: `OUT/NAME` holds something that is no study.
@@ -135,6 +137,7 @@ def run_study(
         )
         _runs(plan).write_parquet(partial_place / RUNS)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
+        also(partial_place)
         for name, make in _pictures(plan, partial_place, stage):
             stage(f"drawing {name}")
             try:

@@ -167,16 +167,9 @@ def _numbers(settings: pl.Series) -> tuple[dict[Any, float], str] | None:
     return numbers, str(units.pop())
 
 
-def _scale(unit: str, highest: float) -> tuple[float, str]:
-    """Return the factor and the name of the unit that suits values up to the highest."""
-    if unit == "s":
-        return look.time_unit(highest)
-    return look.rate_unit(highest) if unit == "bit/s" else (1.0, unit)
-
-
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw means as lines, and intervals as bars; values that only have names are not joined."""
-    scale, shown = _scale(rows["unit"][0], float(rows["mean"].drop_nulls().to_numpy().max()))
+    scale, shown = look.scale(rows["unit"][0], float(rows["mean"].drop_nulls().to_numpy().max()))
     label = measure_name(rows["name"][0]) + (f", {shown}" if shown else "")
     named = rows["key"][0] == CALLED
     known = None if named else _numbers(rows["setting"])
@@ -186,7 +179,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         places = {v: float(i) for i, v in enumerate(rows["setting"].unique(maintain_order=True))}
         unit = ""
     else:
-        factor, unit = _scale(known[1] or plain_unit, max(known[0].values()))
+        factor, unit = look.scale(known[1] or plain_unit, max(known[0].values()))
         places = {value: number * factor for value, number in known[0].items()}
     axes = look.panel(figure, "" if named else what + (f", {unit}" if unit else ""), label)
     looks = look.looks(rows["series"])

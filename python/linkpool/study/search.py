@@ -1,0 +1,282 @@
+"""Search settings: trials one after another, each of which is runs in the cache.
+
+The sampler is seeded and hears of each trial before it proposes the next one. So a search that was
+stopped proposes the same trials again, finds their runs in the cache, and goes on.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from linkpool.cores import cpus
+from linkpool.study import measures
+from linkpool.study.cache import Make, Notice
+from linkpool.study.measures import measure
+from linkpool.study.model import ARM, Arm, Study, StudyError
+from linkpool.study.perform import Plan, run_study
+from linkpool.study.pool import Watch, run_entries
+from linkpool.study.result import FIGURE, StudyResult
+from linkpool.study.space import Range, Search
+from linkpool.study.statistics import over_seeds
+
+PARETO = FIGURE.format("pareto")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried.
+
+    Attributes:
+        number: from 0.
+        settings: by scenario key.
+        values: the mean over the seeds of each measure of the search; None: there is none.
+        open: measures whose value is only a lower bound, as flows were unfinished.
+        excess: how far each requirement is from being met; at most 0: it is.
+        why: why it could not run; "": it ran.
+
+    """
+
+    number: int
+    settings: dict[str, Any]
+    values: dict[str, float | None]
+    open: frozenset[str]
+    excess: list[float]
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name as an arm."""
+        return f"trial {self.number}"
+
+    def is_known(self, search: Search) -> bool:
+        """Tell whether all objectives have a value, and none to be small is a lower bound."""
+        return not self.why and all(
+            self.values[name] is not None and not (small and name in self.open)
+            for name, small in search.objectives
+        )
+
+    def is_feasible(self) -> bool:
+        """Tell whether it meets all that is required."""
+        return not self.why and all(excess <= 0.0 for excess in self.excess)
+
+
+def search(
+    study: Study,
+    out: Path,
+    jobs: int | None = None,
+    *,
+    make: Make | None = None,
+    notice: Notice | None = None,
+    watch: Watch | None = None,
+    told: Callable[[Trial], None] = lambda _: None,
+) -> tuple[list[Trial], list[Trial], StudyResult]:
+    """Make the trials of a study that searches.
+
+    Args:
+        study: the study.
+        out: the directory of all results.
+        jobs: runs at a time.
+        make: makes the runs; None: this process does.
+        notice: is told which runs are damaged.
+        watch: is told how far the runs of a trial are.
+        told: is told of each trial.
+
+    Returns:
+        All trials; those on the Pareto front; and the study of these, whose arms they are.
+
+    Raises:
+        StudyError: optuna is missing, or no trial meets what is required.
+
+    """
+    assert study.search is not None, "the caller looks"
+    trials: list[Trial] = []
+    for number, (settings, tell) in enumerate(_proposed(study.search)):
+        trial = _try(study, study.search, number, settings, out, jobs, make, notice, watch)
+        tell(trial)
+        told(trial)
+        trials.append(trial)
+    best = front(study.search, trials)
+    if not best:
+        raise StudyError(_nothing(study.search, trials))
+    arms = [Arm(name=one.name, set=one.settings) for one in best]
+    found = _with(study, arms, figures=study.figures, report=study.report)
+    plan = Plan.of(found, out, notice, make)
+    also = partial(_draw, study.search, trials, best)
+    return trials, best, run_study(plan, jobs, watch, also=also)
+
+
+def front(search: Search, trials: list[Trial]) -> list[Trial]:
+    """Return the trials that no other is better than: feasible, each settings once."""
+    able = [one for one in trials if one.is_known(search) and one.is_feasible()]
+    found: list[Trial] = []
+    for one in able:
+        mine = _costs(search, one)
+        beaten = any(_beats(_costs(search, other), mine) for other in able)
+        if not beaten and all(one.settings != other.settings for other in found):
+            found.append(one)
+    return sorted(found, key=partial(_costs, search))
+
+
+def _costs(search: Search, trial: Trial) -> tuple[float, ...]:
+    """Return the objectives of a trial that is known, all to be small."""
+    values = ((trial.values[name], small) for name, small in search.objectives)
+    return tuple(value if small else -value for value, small in values if value is not None)
+
+
+def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Tell whether one is nowhere worse than another, and somewhere better."""
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+Tell = Callable[[Trial], None]
+
+
+def _proposed(search: Search) -> Iterator[tuple[dict[str, Any], Tell]]:
+    """Give the settings of each trial, and what is told of it before the next one."""
+    if search.sampler == "grid":
+        for settings in search.grid():
+            yield settings, lambda _: None
+        return
+    try:
+        import optuna
+    except ImportError:
+        raise StudyError(
+            "search: the sampler tpe needs optuna: pip install 'linkpool[search]'; or write "
+            'sampler = "grid"'
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.TPESampler(
+            seed=search.seed,
+            constraints_func=lambda trial: trial.user_attrs["excess"] if search.require else [],
+        )
+    directions = ["minimize" if small else "maximize" for _, small in search.objectives]
+    study = optuna.create_study(directions=directions, sampler=sampler)
+    for _ in range(search.trials):
+        asked = study.ask()
+        settings = {key: _suggested(asked, key, of) for key, of in search.space.items()}
+
+        def tell(trial: Trial, asked: Any = asked) -> None:
+            found = (trial.values.get(name) for name, _ in search.objectives)
+            values = [value for value in found if value is not None]
+            asked.set_user_attr("excess", trial.excess or [1.0] * len(search.require))
+            if trial.why or len(values) < len(search.objectives):
+                study.tell(asked, state=optuna.trial.TrialState.FAIL)
+            else:
+                study.tell(asked, values)
+
+        yield settings, tell
+
+
+def _suggested(asked: Any, key: str, choices: Any) -> Any:
+    if not isinstance(choices, Range):
+        return asked.suggest_categorical(key, choices)
+    suggest = asked.suggest_int if choices.is_whole else asked.suggest_float
+    return suggest(key, choices.start, choices.end, log=choices.log)
+
+
+def _try(
+    study: Study,
+    search: Search,
+    number: int,
+    settings: dict[str, Any],
+    out: Path,
+    jobs: int | None,
+    make: Make | None,
+    notice: Notice | None,
+    watch: Watch | None,
+) -> Trial:
+    """Make the runs of a trial that are not there yet, and measure them."""
+    one = _with(study, [Arm(name=f"trial {number}", set=settings)])
+    try:
+        plan = Plan.of(one, out, notice, make)
+    except StudyError as error:
+        return Trial(number, settings, {}, frozenset(), [], why=str(error))
+    rows = run_entries(
+        plan.entries,
+        lambda _, result: measure(result, search.measures),
+        plan.cache,
+        jobs or cpus(),
+        watch,
+    )
+    table = over_seeds(pl.concat(rows.frames, how="vertical_relaxed"), [ARM], {})
+    found = {name: _value(table, name) for name in search.measures}
+    values = {name: value for name, (value, _) in found.items()}
+    bounds = frozenset(name for name, (_, at_least) in found.items() if at_least)
+    excess = []
+    for need in search.require:
+        value = values[need.measure]
+        known = value is not None and not (need.is_below and need.measure in bounds)
+        side = 1.0 if need.is_below else -1.0
+        beyond = side * ((value or 0.0) - need.bound)
+        # A lower bound on a value that is to be small does not show that it is.
+        excess.append(beyond if known else max(beyond, abs(need.bound), 1e-12))
+    return Trial(number, settings, values, bounds, excess)
+
+
+def _value(table: pl.DataFrame, name: str) -> tuple[float | None, bool]:
+    """Return the mean of a measure over the seeds, and whether it is a lower bound."""
+    asked = measures.wanted(name)
+    rows = table.filter(
+        measure=asked.measure.name,
+        statistic=asked.statistics[0],
+        part=asked.part or measures.ALL,
+    )
+    return (None, False) if rows.is_empty() else (rows["mean"][0], bool(rows["at_least"][0]))
+
+
+def _with(study: Study, arms: list[Arm], **more: Any) -> Study:
+    """Return a study of some trials of another."""
+    names = [*study.measures]
+    for name in study.search.measures if study.search else []:
+        names += [name] if name not in names else []
+    fields = {"arms": arms, "search": None, "measures": names, "figures": [], "report": False}
+    return study.model_copy(update={**fields, **more})
+
+
+def _nothing(search: Search, trials: list[Trial]) -> str:
+    """Say that no trial meets what is required, and which is nearest."""
+    ran = [one for one in trials if not one.why]
+    if not ran:
+        return f"search: no trial can run: {trials[0].why}"
+    needs = ", ".join(map(str, search.require)) or "objectives without unfinished flows"
+    nearest = min(ran, key=lambda one: sum(max(excess, 0.0) for excess in one.excess))
+    at = ", ".join(f"{key} {value}" for key, value in nearest.settings.items())
+    return f"search: none of {len(ran)} trials meets {needs}; the nearest has {at}"
+
+
+def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataFrame:
+    """Return a row per trial: settings, values, whether it is feasible and on the front."""
+    numbers = {one.number for one in best}
+    rows = [
+        {
+            "trial": one.number,
+            **{key: str(value) for key, value in one.settings.items()},
+            **{name: one.values.get(name) for name in search.measures},
+            "at_least": ", ".join(sorted(one.open)),
+            "feasible": one.is_feasible(),
+            "front": one.number in numbers,
+            "why": one.why.replace("\n", "; "),
+        }
+        for one in trials
+    ]
+    values = dict.fromkeys(search.measures, pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=values, infer_schema_length=None)
+
+
+def _draw(search: Search, trials: list[Trial], best: list[Trial], folder: Path) -> None:
+    """Write the trials as a table, and the front as a figure."""
+    from linkpool.figures.pareto import draw  # here: matplotlib takes long to load
+
+    table = table_of(search, trials, best)
+    table.write_csv(folder / f"{PARETO}.csv")
+    bounds = {one.measure: one.bound for one in search.require}
+    names = [name for name, _ in search.objectives]
+    axes = [*names, *(one.measure for one in search.require if one.measure not in names)]
+    draw(table, axes[:2], bounds, folder / f"{PARETO}.svg")
