@@ -21,6 +21,7 @@ mod policy;
 mod ports;
 mod queue;
 mod queue_limit;
+mod round_trip;
 mod routing;
 mod shares;
 mod shortest_paths;

@@ -23,6 +23,8 @@ settings! {
             when |q| q.shared_buffer.is_none() => "queues without `shared_buffer`";
         /// ECN marking threshold K, in packets or as a size. Without the key, no packet is marked.
         mark: Option<QueueLimit> = None,
+            refused |q| q.mark.is_some() && q.order.marks_by_itself() =>
+                "cannot be combined with `mark_min` and `mark_max` of `discipline = \"trimming\"`; leave one of them out",
             refused |q| q.marks_all() => "a threshold of 0 marks every packet; for no marking leave `mark` out, for marking at any \
                                           queue write mark_when = \">\"";
         /// `">="`: mark at queue length >= K; `">"`: only above K.

@@ -66,7 +66,10 @@ impl Entry {
             Scope::Multipath | Scope::Several => "several subflows".to_string(),
             Scope::Joins => "several subflows, not mmptcp".to_string(),
             _ if controls.len() == Control::all().count() => "all".to_string(),
-            _ if controls.iter().copied().eq(Control::all().filter(is_tcp)) => Family::Tcp.title().to_string(),
+            _ if Control::all().filter(is_tcp).all(|control| controls.contains(&control)) => {
+                let others = controls.iter().filter(|control| !is_tcp(control)).map(|control| control.name());
+                std::iter::once(Family::Tcp.title()).chain(others).collect::<Vec<_>>().join(", ")
+            }
             _ => names(controls),
         };
         self.condition.map_or(to.clone(), |condition| format!("{to}, with {condition}"))
@@ -86,7 +89,12 @@ impl Entry {
         let [linux, paper] = &self.defaults;
         let text = self.setting.text();
         let text = text.strip_suffix('.').unwrap_or(&text);
-        format!("| `{}` | `{linux}` | `{paper}` | {} | {text} |", self.setting.key, self.applies_to())
+        let cell = |default: &str| match self.setting.fallback {
+            Fallback::From(text) => text.to_string(),
+            _ => format!("`{default}`"),
+        };
+        let [linux, paper] = [cell(linux), cell(paper)];
+        format!("| `{}` | {linux} | {paper} | {} | {text} |", self.setting.key, self.applies_to())
     }
 }
 
@@ -107,7 +115,7 @@ impl Visit for Collector {
         let entry = &mut self.entries[at];
         // The defaults of other families are their own, and are listed elsewhere.
         if entry.defaults[self.preset].is_empty() {
-            entry.defaults[self.preset] = written(&W::of(value));
+            entry.defaults[self.preset] = default_of::<T, W>(setting, value).unwrap_or_default();
         }
         entry.controls.extend(self.control.filter(|control| !entry.controls.contains(control)));
     }

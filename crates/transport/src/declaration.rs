@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::wire::WireConfig;
 use linkpool_settings::Settings;
+use linkpool_units::{Rate, Time};
 use std::fmt::Debug;
 
 /// A family of transports. A type that stands for the family declares it, in the family's own folder;
@@ -20,12 +21,32 @@ pub trait Declare {
     /// Sets the defaults of common settings that differ from those of TCP with the preset `linux`.
     fn defaults(_config: &mut Config, _wire: &mut WireConfig) {}
 
+    /// Fills in settings of its own whose defaults follow from the network.
+    fn complete(_own: &mut Self::Settings, _around: &dyn Fn() -> Surroundings) {}
+
+    /// The key by which the scenario says that ports trim its packets, if they must.
+    fn needs_trimming(_own: &Self::Settings) -> Option<&'static str> {
+        None
+    }
+
     /// What endpoints read of these settings.
-    fn config(own: &Self::Settings, config: &Config) -> Self::Config;
+    fn config(own: &Self::Settings, config: &Config, wire: WireConfig) -> Self::Config;
 
     /// The most measures that a flow with this config reports at its end, each a row of
     /// `metrics.parquet`.
     fn metrics(config: &Config) -> usize;
+}
+
+/// The network around a transport.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Surroundings {
+    /// Round-trip time without load between the hosts that are farthest apart: of a full packet one way,
+    /// and an ACK the other.
+    pub base_rtt: Time,
+    /// Rate of all links of a host together; of the fastest host.
+    pub rate: Rate,
+    /// Limit of the queue of a port, bytes on the wire; none if it has none.
+    pub queue: Option<u64>,
 }
 
 /// The names and the facts of a family.
@@ -69,10 +90,8 @@ pub enum Keys {
 /// What others must know of a family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// A sender knows the paths to its receiver, at most this number, and spreads its packets over
-    /// them. Its receiver sends only control packets, over any path. `None`: each subflow has a
-    /// path.
-    pub spreads_over: Option<u64>,
+    /// Which paths its packets take.
+    pub spread: Spread,
     /// Do receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
     /// Does a packet tell a receiver that its connection is over? If not, the sender's host tells
@@ -87,4 +106,23 @@ pub struct Facts {
     pub captures: bool,
     /// Does the receiver ask for each packet after the first window?
     pub pulled: bool,
+}
+
+/// Which paths the packets of a family take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// Each subflow has a path.
+    No,
+    /// A sender knows the paths to its receiver, at most this number, and spreads its packets over them.
+    /// Its receiver sends only control packets, over any path.
+    Paths(u64),
+    /// A sender gives each packet an entropy value, which switches hash.
+    Entropies,
+}
+
+impl Spread {
+    /// Do the packets of a flow take more than one path?
+    pub const fn is_any(self) -> bool {
+        !matches!(self, Spread::No)
+    }
 }

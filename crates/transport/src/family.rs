@@ -1,7 +1,7 @@
 //! The families of transports, made of the list `families!` in `lib.rs`.
 
 use crate::config::Config;
-use crate::declaration::{Declaration, Declare, Facts, Keys, Law};
+use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Surroundings};
 use crate::wire::WireConfig;
 use linkpool_settings::{OfFamily, Preset, Settings, Visit};
 
@@ -39,11 +39,25 @@ macro_rules! make {
                 match self { $(Family::$family => <crate::$module::$family as Declare>::defaults(config, wire)),+ }
             }
 
+            /// Fills in settings of its own whose defaults follow from the network.
+            pub fn complete(self, own: &mut OwnSettings, around: &dyn Fn() -> Surroundings) {
+                match self {
+                    $(Family::$family => <crate::$module::$family as Declare>::complete(&mut own.$module, around)),+
+                }
+            }
+
+            /// The key by which the scenario says that ports trim its packets, if they must.
+            pub fn needs_trimming(self, own: &OwnSettings) -> Option<&'static str> {
+                match self {
+                    $(Family::$family => <crate::$module::$family as Declare>::needs_trimming(&own.$module)),+
+                }
+            }
+
             /// What its endpoints read of these settings.
-            pub fn config(self, own: &OwnSettings, config: &Config) -> FamilyConfig {
+            pub fn config(self, own: &OwnSettings, config: &Config, wire: WireConfig) -> FamilyConfig {
                 match self {
                     $(Family::$family => FamilyConfig::$family(
-                        <crate::$module::$family as Declare>::config(&own.$module, config),
+                        <crate::$module::$family as Declare>::config(&own.$module, config, wire),
                     )),+
                 }
             }
@@ -130,7 +144,7 @@ mod tests {
     fn a_config_knows_its_family() {
         let (own, config) = (OwnSettings::defaults(Preset::Linux), Config::defaults(Preset::Linux));
         for family in Family::ALL {
-            assert_eq!(family.config(&own, &config).family(), *family);
+            assert_eq!(family.config(&own, &config, WireConfig { header: 64, ack_size: 64 }).family(), *family);
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod tcp;
 mod threshold;
 mod timer;
 mod turns;
+pub mod uet;
 mod wire;
 
 /// Gives the list of families to the macro `$then`. A line has the name of the type that declares the
@@ -48,13 +49,14 @@ macro_rules! families {
         $then! {
             Tcp: tcp,
             Ndp: ndp,
+            Uet: uet,
         }
     };
 }
 
 pub use config::{Config, LossRecovery, Pacing};
 pub use congestion::CongestionState;
-pub use declaration::{Declaration, Declare, Facts, Keys, Law};
+pub use declaration::{Declaration, Declare, Facts, Keys, Law, Spread, Surroundings};
 pub use family::{Family, FamilyConfig, OwnSettings};
 pub use flow_control::Buffers;
 pub use id::SubflowId;

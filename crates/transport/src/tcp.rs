@@ -3,7 +3,8 @@
 
 use crate::config::Config;
 use crate::control::CongestionControl;
-use crate::declaration::{Declaration, Declare, Facts, Keys};
+use crate::declaration::{Declaration, Declare, Facts, Keys, Spread};
+use crate::wire::WireConfig;
 
 /// TCP and MPTCP.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ impl Declare for Tcp {
         laws: &[],
         keys: Keys::All,
         facts: Facts {
-            spreads_over: None,
+            spread: Spread::No,
             trimming: false,
             fins: true,
             handshake: true,
@@ -29,7 +30,7 @@ impl Declare for Tcp {
     type Settings = ();
     type Config = ();
 
-    fn config((): &(), _: &Config) {}
+    fn config((): &(), _: &Config, _: WireConfig) {}
 
     /// A new connection reports all measures but the time of MMPTCP's switch.
     fn metrics(config: &Config) -> usize {

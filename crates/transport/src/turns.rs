@@ -38,6 +38,11 @@ impl TurnQueue {
         self.waiting.iter_mut().find_map(VecDeque::pop_front)
     }
 
+    /// Is a turn to be had at `now`, without another endpoint that waits for it?
+    pub fn is_free(&self, now: Time) -> bool {
+        self.free <= now && self.waiting.iter().all(VecDeque::is_empty)
+    }
+
     /// The turn at `now` takes `time`.
     pub fn spend(&mut self, now: Time, time: Time) {
         self.free = now + time;

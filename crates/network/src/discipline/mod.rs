@@ -52,6 +52,11 @@ impl Order {
         matches!(self, Order::Fifo | Order::Priority)
     }
 
+    /// Has it thresholds of its own for marks?
+    pub(crate) fn marks_by_itself(&self) -> bool {
+        matches!(self, Order::Trimming(trimming) if trimming.mark_min.is_some())
+    }
+
     /// The message for settings with which it cannot be combined.
     pub(crate) fn excludes(&self) -> String {
         format!("cannot be combined with discipline = {:?}; leave it out", self.name())

@@ -10,7 +10,7 @@ use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use linkpool_engine::Stream;
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::Time;
+use linkpool_units::{Bytes, Time};
 use rand::Rng;
 
 /// The limit of the data queue, unless the scenario sets another (section 3.1).
@@ -30,6 +30,16 @@ settings! {
         /// Probability that the arriving packet is trimmed. Otherwise the last packet of the data
         /// queue is trimmed.
         trim_arriving: f64 = 0.5, within Bounds::from(0.0, "{} is no probability, 0 to 1").to(1.0);
+        /// Data packets are marked as they leave, by the bytes of data that they leave behind: none below
+        /// this size, all above `mark_max`, and in between with a probability that grows linearly from 0
+        /// to 1. Without the key, the marking is that of `[queue]`. Ports of hosts do not mark.
+        mark_min: Option<Bytes>, from |_t| None => "none",
+            refused |t| t.mark_min.is_none() && t.mark_max.is_some() => "needed with `mark_max`; where do marks begin?";
+        /// See `mark_min`.
+        mark_max: Option<Bytes>, from |_t| None => "none",
+            refused |t| t.mark_max.is_none() && t.mark_min.is_some() =>
+                "needed with `mark_min`; from which size on are all packets marked?",
+            refused |t| t.mark_max.is_some() && t.mark_max < t.mark_min => "must not be below `mark_min`";
         /// Does a header that finds no room go back to its sender, if its transport supports this?
         return_to_sender: bool = true;
     }
@@ -47,7 +57,8 @@ impl Trimming {
     /// A host does not trim its own packets, but sends headers and control packets before data in
     /// the same proportion.
     pub(super) fn at_hosts(self) -> Trimming {
-        Trimming { headers: Some(QueueLimit::Packets(u32::MAX)), return_to_sender: false, ..self }
+        let headers = Some(QueueLimit::Packets(u32::MAX));
+        Trimming { headers, return_to_sender: false, mark_min: None, mark_max: None, ..self }
     }
 }
 
@@ -80,6 +91,15 @@ impl TrimmingQueue {
         }
         let returnable = self.trimming.return_to_sender && packet.flags.has(Flags::TRIMMED | Flags::RETURNABLE);
         if returnable { Verdict::Returned(packet.returned()) } else { Verdict::Dropped(packet) }
+    }
+
+    /// Is a packet marked that leaves the data queue as it is now?
+    fn marks_behind(&mut self) -> bool {
+        let (Some(Bytes(min)), Some(Bytes(max))) = (self.trimming.mark_min, self.trimming.mark_max) else {
+            return false;
+        };
+        let (_, bytes) = self.data.length();
+        bytes > max || bytes > min && self.random.random::<f64>() * ((max - min) as f64) < (bytes - min) as f64
     }
 
     /// Chooses the packet to trim when `packet` finds no room: `packet` itself, or the last one of
@@ -124,10 +144,14 @@ impl Discipline for TrimmingQueue {
 
     /// Weighted round robin of headers and data, so that data is not starved by headers (section
     /// 3.1 of the paper).
-    fn dequeue(&mut self, _: &Thresholds, _: &mut RareEvents) -> Option<Packet> {
+    fn dequeue(&mut self, _: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
         if self.headers.is_empty() || self.headers_served >= self.trimming.share && !self.data.is_empty() {
             self.headers_served = 0;
-            return self.data.take();
+            let mut packet = self.data.take()?;
+            if self.marks_behind() && packet.flags.has(Flags::ECT) {
+                mark(&mut packet, events);
+            }
+            return Some(packet);
         }
         self.headers_served += !self.data.is_empty() as u32;
         self.headers.take()
@@ -229,7 +253,14 @@ mod tests {
     }
 
     fn paper(trim_arriving: f64) -> Trimming {
-        Trimming { headers: Some(QueueLimit::Packets(4)), share: 10, trim_arriving, return_to_sender: true }
+        Trimming {
+            headers: Some(QueueLimit::Packets(4)),
+            share: 10,
+            trim_arriving,
+            mark_min: None,
+            mark_max: None,
+            return_to_sender: true,
+        }
     }
 
     #[test]
@@ -280,6 +311,32 @@ mod tests {
         let sent = port.drain();
         let places: Vec<usize> = (0..sent.len()).filter(|i| sent[*i] > 0).collect();
         assert_eq!(places, [10, 21, 27], "ten headers, data, ten, data, five, data: {sent:?}");
+    }
+
+    /// With marks from 3,000 B to 6,000 B: a packet that leaves three of 1,500 B behind is marked every
+    /// other time, one that leaves four always, and one that leaves two never.
+    #[test]
+    fn leaving_packets_are_marked_by_the_bytes_behind_them() {
+        let trimming = Trimming { mark_min: Some(Bytes(3_000)), mark_max: Some(Bytes(6_000)), ..paper(1.0) };
+        let mut port = port(QueueLimit::Packets(8), trimming);
+        let mut marked = [0; 6];
+        for _ in 0..10_000 {
+            for seq in 0..6 {
+                port.enqueue(Packet { flags: Flags::ECT, ..data(seq) });
+            }
+            for behind in (0..6).rev() {
+                let packet = port.dequeue().unwrap();
+                marked[behind] += i32::from(packet.flags.has(Flags::CE));
+            }
+        }
+        assert_eq!([marked[0], marked[1], marked[2], marked[5]], [0, 0, 0, 10_000]);
+        // Binomial: a standard deviation of 50.
+        assert!((4_750..5_250).contains(&marked[3]), "{marked:?}");
+        assert_eq!((marked[4], port.events.marks), (10_000, marked.iter().sum::<i32>() as u64));
+        port.enqueue(control(9));
+        (0..6).map(data).for_each(|packet| assert!(matches!(port.enqueue(packet), Verdict::Queued)));
+        let sent = std::iter::from_fn(|| port.dequeue());
+        assert!(sent.into_iter().all(|packet| !packet.flags.has(Flags::CE)), "headers, and packets without ECT");
     }
 
     #[test]
@@ -393,7 +450,7 @@ mod tests {
             (share, trim_arriving, return_to_sender) in (1u32..12, 0.0f64..=1.0, any::<bool>()),
             steps in prop::collection::vec(step(), 1..300),
         ) {
-            let mut port = port(data_limit, Trimming { headers: Some(headers), share, trim_arriving, return_to_sender });
+            let mut port = port(data_limit, Trimming { headers: Some(headers), share, trim_arriving, return_to_sender, ..paper(0.5) });
             let mut out = Vec::new();
             let mut kept_waiting = 0;
             for (seq, step) in (0..).zip(&steps) {

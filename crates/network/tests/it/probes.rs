@@ -85,8 +85,14 @@ fn a_queue_is_seen_as_it_drains() {
     let mut acts: Vec<(Time, Act)> = flags.map(|flags| (Time::ZERO, packet(1250, flags))).into();
     acts.extend([500, 1500, 2500, 3500, 4500].map(|ns| (Time::from_ns(ns), Act::Look)));
     let fifo = QueuePolicy::drop_tail(QueueLimit::Packets(100));
-    let trimming =
-        Trimming { headers: Some(QueueLimit::Packets(100)), share: 10, trim_arriving: 0.5, return_to_sender: false };
+    let trimming = Trimming {
+        headers: Some(QueueLimit::Packets(100)),
+        share: 10,
+        trim_arriving: 0.5,
+        return_to_sender: false,
+        mark_min: None,
+        mark_max: None,
+    };
     let later = (Time::from_us(90), LinkChange::Limit(QueueLimit::Packets(50)));
     for (policy, changes) in [
         (fifo, &[][..]),

@@ -165,8 +165,14 @@ fn a_switch_may_have_a_timer() {
 /// lose their payload. The witness tells what S1 sent, not what the switch passed on.
 #[test]
 fn a_witness_tells_what_hosts_send_and_what_is_lost() {
-    let trimming =
-        Trimming { headers: Some(QueueLimit::Packets(100)), share: 10, trim_arriving: 1.0, return_to_sender: false };
+    let trimming = Trimming {
+        headers: Some(QueueLimit::Packets(100)),
+        share: 10,
+        trim_arriving: 1.0,
+        return_to_sender: false,
+        mark_min: None,
+        mark_max: None,
+    };
     let policy = QueuePolicy::drop_tail(QueueLimit::Packets(1)).ordered(Order::Trimming(trimming));
     let (first, second) = links();
     let plain = network(fifo());

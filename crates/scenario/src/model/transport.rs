@@ -92,6 +92,11 @@ impl Transport {
         self.config.control.mmptcp().is_some()
     }
 
+    /// The key by which ports must trim its packets, if they must.
+    pub fn needs_trimming(&self) -> Option<&'static str> {
+        if self.trimming { Some("trimming") } else { self.control.family().needs_trimming(&self.own) }
+    }
+
     /// Does it heed marks?
     pub fn heeds_marks(&self) -> bool {
         match self.control {

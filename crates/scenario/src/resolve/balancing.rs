@@ -6,7 +6,8 @@ use crate::model::{Control, Paths, Subflows, Transport};
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths.rule, Paths::Plb | Paths::Reps);
     let control = t.control.name();
-    let marked: Vec<_> = Control::all().filter(|control| control.heeds_marks()).map(Control::name).collect();
+    let has_paths = |control: &Control| control.heeds_marks() && control.family().has("paths");
+    let marked: Vec<_> = Control::all().filter(has_paths).map(Control::name).collect();
     let marked = marked.join(", ");
     let ecn = format!("goes by marks, and {control} asks for no ECN; take one of {marked}, or another `paths`");
     section.check(!by_marks || t.is_mmptcp() || t.heeds_marks(), "paths", ecn);

@@ -23,6 +23,7 @@ mod routing;
 mod section;
 mod settings;
 mod size;
+mod surroundings;
 mod topology;
 mod trace;
 mod trace_formats;
@@ -59,11 +60,14 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     let topology = topology::resolve(report);
     let fabric = topology.as_ref().map(Topology::fabric);
     let controls = Controls::resolve(scenario.controls.take(), compile, report);
-    let transports = transport::resolve_all(&controls, report);
+    let mut transports = transport::resolve_all(&controls, report);
     let names = (!report.unreadable("transport")).then(|| transports.names.clone());
     let known = Known { fabric: fabric.as_ref(), transports: names, directory: report.directory() };
     scenario.routing = routing::resolve((topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
     let queue = queue::resolve(&transports, fabric.as_ref(), report);
+    if let (Some((queue, _)), Some(fabric)) = (&queue, &fabric) {
+        surroundings::complete(&mut transports.resolved, fabric, queue);
+    }
     check_priorities(&transports, queue.as_ref(), report);
     let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
@@ -137,8 +141,9 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     let (queue, layers) = queues;
     let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
     if !all().any(|queue| matches!(queue.order, Order::Trimming(_))) {
-        for t in transports.resolved.iter().flatten().filter(|t| t.trimming) {
-            let path = KeyPath::default().at("transport").at(&t.name).at("trimming");
+        for t in transports.resolved.iter().flatten() {
+            let Some(key) = t.needs_trimming() else { continue };
+            let path = KeyPath::default().at("transport").at(&t.name).at(key);
             report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
         }
     }

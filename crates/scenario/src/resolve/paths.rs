@@ -80,8 +80,8 @@ fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
     if matches!(t.paths.rule, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
-    if t.control.family().facts().spreads_over.is_some() {
-        section.error("paths", format!("packets of {} take all paths in turns; leave `paths` out", t.name));
+    if t.control.family().facts().spread.is_any() {
+        section.error("paths", format!("packets of {} take many paths in turns; leave `paths` out", t.name));
     }
     let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);
     section.check(t.paths.rule != Paths::Placed, "paths", placed);

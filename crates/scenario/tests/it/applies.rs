@@ -62,6 +62,12 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("plb_suspend = \"1s\"", "paths = \"plb\"", "", "`paths = \"plb\"`"),
     ("reps_buffer = 9", "paths = \"reps\"", "paths = \"plb\"", "`paths = \"reps\"`"),
     ("reps_freezing = \"1ms\"", "paths = \"reps\"", "", "`paths = \"reps\"`"),
+    (
+        "nscc_gain = 0.1",
+        "control = \"uet\"\ntrimmable = false",
+        "control = \"uet\"\ntrimmable = false\nnscc_rules = \"spec-1.0.3\"",
+        "`nscc_average = \"gain\"`",
+    ),
     ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
 ];
 
@@ -137,6 +143,25 @@ const ALWAYS: &[&str] = &[
     "path_penalties",
     "pull_priority",
     "trimming",
+    "entropies",
+    "balancer",
+    "trimmable",
+    "ack_bytes",
+    "base_rtt",
+    "host_rate",
+    "rto",
+    "max_window_bdp",
+    "first_window",
+    "nscc_rules",
+    "nscc_target",
+    "nscc_unit",
+    "nscc_average",
+    "nscc_zero_delay",
+    "nscc_quick_adapt_at_end",
+    "nscc_quick_adapt_gate",
+    "nscc_nacks_lower_rtt",
+    "nscc_losses_ignored",
+    "nscc_without_sample",
 ];
 
 /// `keys`, of AMP if they do not say of what; the algorithm stands last.

@@ -218,15 +218,18 @@ fn with_control(control: &str) -> String {
 fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpool_scenario::ScenarioError>> {
     let text = format!(
         "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         queue.discipline = \"trimming\"\n\
          [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\n{keys}\n"
     );
     load(&text, "t.toml", None, &[])
 }
 
-/// The rows of settings of transports, without the two that settle which settings there are.
+/// The rows of settings of transports, without the two that settle which settings there are, and without
+/// those whose defaults follow from other settings or the network.
 fn defaults_of_transports() -> Vec<Vec<String>> {
     let rows = table("scenario/transport.md").into_iter();
-    rows.filter(|row| !["`control`", "`preset`"].contains(&row[0].as_str())).collect()
+    let follows = |cell: &str| cell.starts_with("by ") || cell.starts_with("of ");
+    rows.filter(|row| !["`control`", "`preset`"].contains(&row[0].as_str()) && !follows(&row[1])).collect()
 }
 
 #[test]
@@ -290,9 +293,9 @@ fn needs(cell: &str) -> String {
 fn applies(cell: &str, control: &str) -> bool {
     match cell.split(", with ").next().unwrap() {
         "all" => true,
-        "TCP" => control != "ndp",
-        "several subflows" => !["reno", "dctcp", "ndp"].contains(&control),
-        "several subflows, not mmptcp" => !["reno", "dctcp", "mmptcp", "ndp"].contains(&control),
-        list => list.split(", ").any(|name| name == control),
+        "TCP" => !["ndp", "uet"].contains(&control),
+        "several subflows" => !["reno", "dctcp", "ndp", "uet"].contains(&control),
+        "several subflows, not mmptcp" => !["reno", "dctcp", "mmptcp", "ndp", "uet"].contains(&control),
+        list => list.split(", ").any(|name| name == control || name == "TCP" && applies("TCP", control)),
     }
 }

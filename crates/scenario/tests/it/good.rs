@@ -8,6 +8,7 @@ use linkpool_scenario::{
 };
 use linkpool_settings::Settings;
 use linkpool_transport::control::{ControlConfig, Release};
+use linkpool_transport::uet::{Average, Unit, WithoutSample};
 use linkpool_units::{Rate, Time};
 use linkpool_workload::kinds::{Destinations, Flow, Incast, ManyToOneFlows};
 use linkpool_workload::{Cdf, Interpolation, Sizes};
@@ -268,8 +269,14 @@ fn trimming_has_the_papers_values() {
                 [queue]\ndiscipline = \"trimming\"\n[transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\nheader = \"90B\"\n\
                 [[workload.permutation]]\ntransport = \"t\"\n";
     let scenario = load(text, "x", None, &[]).unwrap();
-    let switches =
-        Trimming { headers: Some(QueueLimit::Bytes(8 * 1090)), share: 10, trim_arriving: 0.5, return_to_sender: true };
+    let switches = Trimming {
+        headers: Some(QueueLimit::Bytes(8 * 1090)),
+        share: 10,
+        trim_arriving: 0.5,
+        return_to_sender: true,
+        mark_min: None,
+        mark_max: None,
+    };
     assert_eq!((scenario.queue.limit, scenario.queue.order), (QueueLimit::Packets(8), Order::Trimming(switches)));
     let [(Layer::Host, hosts)] = &scenario.layer_queues[..] else { panic!("{:?}", scenario.layer_queues) };
     let unlimited = Trimming { headers: Some(QueueLimit::Packets(u32::MAX)), return_to_sender: false, ..switches };
@@ -346,6 +353,36 @@ fn somebody_must_be_left_to_send() {
     assert_eq!((errors.len(), errors[0].key.as_str()), (1, "workload.poisson.0.role"), "{errors:#?}");
     let WorkloadKind::Poisson(poisson) = good(&workload(30)).workloads.remove(1).kind else { unreachable!() };
     assert_eq!(poisson.rate(), 10.0);
+}
+
+/// What a UET transport leaves out follows from the network: here 30 senders at one switch, 10 Gb/s and
+/// 2 us a link. A packet of 4,160 B and an ACK of 64 B take 2 (3,328 + 51.2) ns and 8 us; 15 us and 6 queues of
+/// 100 packets at 10 Gb/s are the timeout. The scenario as run has it all, and loads.
+#[test]
+fn the_network_completes_uet() {
+    let trimming = "discipline = \"trimming\"\nlimit = 100";
+    let text = |more: &str| {
+        format!(
+            "duration = \"1s\"\n[topology.many-to-one]\nsenders = 30\nrate = \"10Gbps\"\ndelay = \"2us\"\n[queue]\n\
+             {trimming}\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n[transport.t]\n\
+             control = \"uet\"\n{more}\n"
+        )
+    };
+    let uet = |more: &str| good(&text(more)).transports[0].own.uet;
+    let found = uet("");
+    assert_eq!(found.base_rtt, Some(Time::from_ns(8_000) + Time(2 * 3_379_200)));
+    assert_eq!((found.host_rate, found.rto), (Some(Rate::gbps(10)), Some(Time::from_us(15) + Time(600 * 4_160 * 800))));
+    let said = uet("base_rtt = \"5us\"\nrto = \"1ms\"\nhost_rate = \"40Gbps\"");
+    assert_eq!((said.base_rtt, said.rto), (Some(Time::from_us(5)), Some(Time::from_ms(1))));
+    assert_eq!(said.host_rate, Some(Rate::gbps(40)));
+    let rules = uet("nscc_rules = \"spec-1.0.3\"\nnscc_losses_ignored = false").nscc;
+    assert_eq!((rules.unit, rules.average, rules.without_sample), (Unit::Mtu, Average::BaseRtt, WithoutSample::Hold));
+    assert_eq!((rules.at_end, rules.nacks_lower_rtt, rules.losses_ignored), (true, false, false));
+    let htsim = found.nscc;
+    assert_eq!((htsim.unit, htsim.average, htsim.without_sample), (Unit::Mss, Average::Gain, WithoutSample::Average));
+    assert_eq!((htsim.at_end, htsim.nacks_lower_rtt, htsim.losses_ignored), (false, true, false));
+    let scenario = good(&text("nscc_target = \"7us\""));
+    assert_eq!(good(&scenario.to_toml()), scenario);
 }
 
 /// Connections of TCP may stay open from message to message; NDP has none.

@@ -5,7 +5,7 @@ use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
 use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
-use crate::host::io::Io;
+use crate::host::io::{Io, TurnsFor};
 use crate::host::measured::MeasuredBytes;
 use crate::host::message::Message;
 use crate::host::messages::{Announced, Messages};
@@ -337,14 +337,14 @@ impl<'p> Hosts<'p> {
     }
 
     /// Gives the endpoints of `host` the turns that are due.
-    fn take_turns(&mut self, host: NodeId, network: &mut Egress) {
-        let now = self.context.now;
-        self.context.hosts[host.index()].shared().turn_at = Time::MAX;
-        while let Some(name) = self.context.hosts[host.index()].shared().turns.next(now) {
+    fn take_turns(&mut self, host: NodeId, turns: TurnsFor, network: &mut Egress) {
+        let (now, which) = (self.context.now, turns as usize);
+        self.context.hosts[host.index()].shared().turns[which].timer_at = Time::MAX;
+        while let Some(name) = self.context.hosts[host.index()].shared().turns[which].queue.next(now) {
             self.with_endpoint(host, Handle::split(name).0, network, |end, io| end.on_turn(io));
         }
         let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers);
-        Io::new((now, host), h.shared(), network, timers).await_turns();
+        Io::new((now, host), h.shared(), network, timers).await_turns(turns);
     }
 
     /// Calls `act` with the endpoint `handle` of `host`, if it is still there.
@@ -476,7 +476,7 @@ impl Handler for Hosts<'_> {
         };
         match timer::kind(key) {
             timer::ENDPOINT => self.wake_endpoint(node, key as u32, network),
-            timer::TURNS => self.take_turns(node, network),
+            timer::TURNS => self.take_turns(node, TurnsFor::of_key(key), network),
             timer::STOP => self.stop_flow(node, key as u32, network),
             timer::INBOX => self.read_inbox(node, network),
             _ => {

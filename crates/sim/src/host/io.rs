@@ -7,17 +7,50 @@ use linkpool_network::{Egress, NodeId, Packet, Trailer};
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 
+/// What endpoints of a host take turns for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TurnsFor {
+    /// Receivers: to let a sender send.
+    Grants,
+    /// Senders: to put data on the links.
+    Data,
+}
+
+impl TurnsFor {
+    /// The key of the timer of the next turn.
+    fn key(self) -> u64 {
+        timer::TURNS | self as u64
+    }
+
+    /// What the timer `key` is for.
+    pub(crate) fn of_key(key: u64) -> TurnsFor {
+        if key as u32 == 0 { TurnsFor::Grants } else { TurnsFor::Data }
+    }
+}
+
+/// The endpoints of a host that pace together.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    pub(crate) queue: TurnQueue,
+    /// When the next turn is, as far as a timer is set for it.
+    pub(crate) timer_at: Time,
+}
+
+impl Default for Turns {
+    fn default() -> Turns {
+        Turns { queue: TurnQueue::default(), timer_at: Time::MAX }
+    }
+}
+
 /// The state that the endpoints of one host share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The host's source of randomness.
     pub(crate) random: Stream,
-    /// The turns of its endpoints that pace together.
-    pub(crate) turns: TurnQueue,
+    /// The turns of its endpoints, by what they are for.
+    pub(crate) turns: [Turns; 2],
     /// The rate of all its links together.
     pub(crate) rate: Rate,
-    /// When the next turn is, as far as a timer is set for it.
-    pub(crate) turn_at: Time,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
@@ -66,25 +99,31 @@ impl<'a> Io<'a> {
 
     /// Puts the endpoint `handle`, which is not in it, into the queue for turns of its host:
     /// [`crate::host::endpoint::Endpoint::on_turn`] is called when its turn comes.
-    pub(crate) fn queue_turn(&mut self, handle: Handle, priority: bool) {
-        self.shared.turns.add(handle.raw(), priority);
-        self.await_turns();
+    pub(crate) fn queue_turn(&mut self, turns: TurnsFor, handle: Handle, priority: bool) {
+        self.shared.turns[turns as usize].queue.add(handle.raw(), priority);
+        self.await_turns(turns);
+    }
+
+    /// Would an endpoint that takes its turn now take it from no other, and from no packet before?
+    pub(crate) fn is_free(&self, turns: TurnsFor) -> bool {
+        self.shared.turns[turns as usize].queue.is_free(self.now)
     }
 
     /// The endpoint whose turn it is uses it: the next turn is when `bytes` more bytes fit on the
     /// links of the host.
-    pub(crate) fn spend_turn(&mut self, bytes: u16) {
+    pub(crate) fn spend_turn(&mut self, turns: TurnsFor, bytes: u16) {
         let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
-        self.shared.turns.spend(self.now, time);
+        self.shared.turns[turns as usize].queue.spend(self.now, time);
     }
 
     /// Sets a timer for the next turn.
-    pub(crate) fn await_turns(&mut self) {
-        let Some(due) = self.shared.turns.due() else { return };
+    pub(crate) fn await_turns(&mut self, turns: TurnsFor) {
+        let all = &mut self.shared.turns[turns as usize];
+        let Some(due) = all.queue.due() else { return };
         let at = due.max(self.now);
-        if at < self.shared.turn_at {
-            self.shared.turn_at = at;
-            self.timers.push(self.host.index(), at, timer::TURNS);
+        if at < all.timer_at {
+            all.timer_at = at;
+            self.timers.push(self.host.index(), at, turns.key());
         }
     }
 

@@ -22,3 +22,4 @@ pub(crate) mod rtts;
 pub(crate) mod slots;
 pub(crate) mod tcp;
 pub(crate) mod timer;
+pub(crate) mod uet;

@@ -5,7 +5,7 @@ use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::family::Ends;
 use crate::host::handle::Handle;
-use crate::host::io::Io;
+use crate::host::io::{Io, TurnsFor};
 use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
@@ -235,7 +235,7 @@ impl NdpReceiver {
     fn enrol(&mut self, io: &mut Io<'_>) {
         if self.receiver.owes() && !self.enrolled {
             self.enrolled = true;
-            io.queue_turn(self.identity.me, self.receiver.config().priority);
+            io.queue_turn(TurnsFor::Grants, self.identity.me, self.receiver.config().priority);
         }
     }
 }
@@ -259,7 +259,7 @@ impl Endpoint for NdpReceiver {
         let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false };
         if self.receiver.pull(now, out) {
             let full = self.receiver.config().mss + self.connection.sizes.header;
-            io.spend_turn(full);
+            io.spend_turn(TurnsFor::Grants, full);
         }
         self.enrol(io);
         Event::None

@@ -9,7 +9,7 @@ use crate::host::messages::{Arriving, Messages};
 use crate::plan::{FlowId, LabelId, PlannedFlow, TransportId};
 use linkpool_engine::{Stream, prefetch, prefetch_lines};
 use linkpool_network::{HostId, Kind};
-use linkpool_transport::{SubflowId, TurnQueue};
+use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
@@ -103,7 +103,7 @@ impl Host {
             held: HashMap::new(),
             announced: HashMap::new(),
             late: HashMap::new(),
-            shared: Shared { random, turns: TurnQueue::default(), rate, turn_at: Time::MAX },
+            shared: Shared { random, turns: Default::default(), rate },
             swept: Time::ZERO,
         }
     }

@@ -19,7 +19,8 @@ pub(crate) const INBOX: u64 = 6 << 32;
 pub(crate) const SAMPLE_COUNTERS: u64 = 7 << 32;
 /// The measured period begins or ends.
 pub(crate) const PERIOD: u64 = 8 << 32;
-/// The next turn of the host's endpoints that pace together is due.
+/// The next turn of the host's endpoints that pace together is due; the lower half is what the turns are
+/// for.
 pub(crate) const TURNS: u64 = 9 << 32;
 
 /// The kind of `key`.

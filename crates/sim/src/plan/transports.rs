@@ -4,7 +4,7 @@ use crate::plan::paths::PathRule;
 use linkpool_network::{Envelope, Fabric, HostId, LinkId, Packet, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
-use linkpool_transport::{Config, Facts, FamilyConfig, SubflowId};
+use linkpool_transport::{Config, Facts, FamilyConfig, Spread, SubflowId};
 use linkpool_workload::{Flow, FlowPriority};
 use std::sync::Arc;
 
@@ -50,9 +50,8 @@ impl PlannedTransport {
     /// Plans `t`.
     pub(crate) fn new(t: &scenario::Transport) -> PlannedTransport {
         let (family, facts) = (t.control.family(), t.control.family().facts());
-        let spreads = facts.spreads_over.is_some();
         let scatter = match t.paths.rule {
-            _ if spreads => Subflows::All,
+            _ if facts.spread.is_any() => Subflows::All,
             Paths::Scatter => Subflows::All,
             _ if t.is_mmptcp() => Subflows::First,
             _ => Subflows::None,
@@ -63,7 +62,7 @@ impl PlannedTransport {
             config: Arc::new(t.config.clone()),
             sizes: PacketSizes { header: t.wire.header as u16, ack: t.wire.ack_size as u16 },
             paths: match t.paths.rule {
-                _ if spreads => PathRule::All,
+                _ if matches!(facts.spread, Spread::Paths(_)) => PathRule::All,
                 Paths::Distinct => PathRule::Distinct,
                 Paths::Disjoint => PathRule::Disjoint,
                 Paths::Planes => PathRule::Planes,
@@ -83,7 +82,7 @@ impl PlannedTransport {
             },
             trimming: t.trimming || facts.trimming,
             auto_subflows: t.subflows == scenario::Subflows::Auto,
-            family: family.config(&t.own, &t.config),
+            family: family.config(&t.own, &t.config, t.wire),
             facts,
         }
     }
@@ -99,9 +98,9 @@ impl PlannedTransport {
 
     /// The number of paths that a sender knows, where `all` is the number of equal-cost paths.
     pub(crate) fn path_count(&self, all: impl Fn() -> u64) -> usize {
-        match self.facts.spreads_over {
-            Some(most) => all().clamp(1, most) as usize,
-            None => self.config.subflows,
+        match self.facts.spread {
+            Spread::Paths(most) => all().clamp(1, most) as usize,
+            Spread::No | Spread::Entropies => self.config.subflows,
         }
     }
 
@@ -143,7 +142,7 @@ impl PlannedTransport {
     ) -> PathSelector {
         if self.balancing.is_some_and(|balancing| balancing.echoes()) {
             PathSelector::echoing()
-        } else if self.facts.spreads_over.is_some() {
+        } else if self.facts.spread.is_any() {
             PathSelector::hashed(entropy)
         } else {
             self.paths.back(network, ends, (self.config.subflows, ports), (entropy, subflow))

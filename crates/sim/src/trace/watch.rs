@@ -301,14 +301,18 @@ impl<'p> Watch<'p> {
         !given.is_empty()
     }
 
-    /// Receivers have had their turns, and have `sent` PULLs.
-    fn pulled(&mut self, now: Time, sent: &[(LinkId, Seen)]) {
-        for (link, pull) in sent {
-            let Some((flow, ..)) = self.addressee(&pull.packet, None).filter(|(flow, ..)| self.watches(*flow)) else {
-                continue;
-            };
-            self.row(now, flow, What::Turn);
-            self.sent((flow, End::Receiver), now, *link, pull);
+    /// Endpoints have had their turns: receivers have `sent` PULLs, or senders data.
+    fn had_turns(&mut self, now: Time, sent: &[(LinkId, Seen)]) {
+        for (link, seen) in sent {
+            let found = self.addressee(&seen.packet, seen.trailer.as_ref());
+            let Some((flow, to, _)) = found.filter(|(flow, ..)| self.watches(*flow)) else { continue };
+            if to == End::Sender {
+                self.row(now, flow, What::Turn);
+                self.sent((flow, End::Receiver), now, *link, seen);
+            } else {
+                self.sent((flow, End::Sender), now, *link, seen);
+                self.look(flow, now);
+            }
         }
     }
 
@@ -394,7 +398,7 @@ impl Handler for Watch<'_> {
         let seen = network.take_witnessed();
         match owner {
             Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
-            None if kind == timer::TURNS => self.pulled(now, &seen.sent),
+            None if kind == timer::TURNS => self.had_turns(now, &seen.sent),
             None => self.started(node, now, &seen),
         }
         self.note(&seen);

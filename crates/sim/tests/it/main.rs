@@ -42,5 +42,6 @@ mod tables;
 mod threads;
 mod trace;
 mod trace_packets;
+mod uet;
 mod waits;
 mod workloads;

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Penalties};
 use crate::config::Config as Common;
-use crate::declaration::{Declaration, Declare, Facts, Keys, Law};
+use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread};
 use crate::wire::WireConfig;
 use linkpool_settings::settings;
 use linkpool_units::Time;
@@ -39,7 +39,7 @@ impl Declare for Ndp {
         }],
         keys: Keys::Only(&["mss", "initial_window", "min_rto", "max_backoff", "header", "ack_size"]),
         facts: Facts {
-            spreads_over: Some(MOST_PATHS),
+            spread: Spread::Paths(MOST_PATHS),
             trimming: true,
             fins: false,
             handshake: false,
@@ -58,7 +58,7 @@ impl Declare for Ndp {
         (config.mss, config.initial_window, config.rtt.min_rto) = (8_936, 30, Time::from_ms(1));
     }
 
-    fn config(own: &NdpSettings, config: &Common) -> Arc<Config> {
+    fn config(own: &NdpSettings, config: &Common, _: WireConfig) -> Arc<Config> {
         Arc::new(Config {
             mss: config.mss,
             initial_window: config.initial_window,

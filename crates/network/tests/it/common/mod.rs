@@ -164,7 +164,14 @@ pub fn trimming() -> impl Strategy<Value = Rules> {
     ];
     (rules(), headers, 1u32..12, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], any::<bool>()).prop_map(
         |(rules, headers, share, trim_arriving, return_to_sender)| Rules {
-            trimming: Some(Trimming { headers: Some(headers), share, trim_arriving, return_to_sender }),
+            trimming: Some(Trimming {
+                headers: Some(headers),
+                share,
+                trim_arriving,
+                return_to_sender,
+                mark_min: None,
+                mark_max: None,
+            }),
             ..rules
         },
     )

@@ -1,0 +1,425 @@
+//! UET as endpoints of a host: messages become packets, wake-ups timers, and senders take turns on the
+//! links of their host.
+
+use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::family::Ends;
+use crate::host::handle::Handle;
+use crate::host::io::{Io, TurnsFor};
+use crate::host::kinds::{PacketKind, Role, Said};
+use crate::host::rtts::RttRecorder;
+use crate::plan::PlannedTransport;
+use crate::results::outcome::SubflowOutcome;
+use linkpool_engine::hash_u64;
+use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
+use linkpool_transport::paths::PathSelector;
+use linkpool_transport::uet::{Ack, Answers, Config, Data, Nack, Output, Progress, Receiver, Sender, Uet};
+use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
+use linkpool_units::Time;
+use rand::Rng;
+use std::sync::Arc;
+
+/// With data: its sender wants an ACK at once.
+const ACK_NOW: Kind = Kind::OWN_0;
+/// With data: it was sent before. Of an ACK or a NACK: it answers such a packet.
+const AGAIN: Kind = Kind::OWN_1;
+/// With data: the last packet.
+const LAST: Kind = Kind::OWN_2;
+/// Of an ACK or a NACK: the packet that it answers had a mark.
+const MARKED: Kind = Kind::OWN_0;
+const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_3.0);
+
+impl Ends for Uet {
+    type Sender = UetSender;
+    type Receiver = UetReceiver;
+    const KINDS: &'static [PacketKind] =
+        &[PacketKind::new(NACK, NACK, "NACK", Role::Nack), PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack)];
+
+    fn sender(
+        (_, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+        size: Option<u64>,
+        _: &dyn Fn() -> u64,
+    ) -> UetSender {
+        let drawn = hash_u64(connection.paths.fixed(SubflowId::FIRST).entropy.into()) as u32;
+        let sender = Sender::new(config.clone(), size, connection.stays_open, drawn);
+        UetSender { connection, sender, identity, openings: 0 }
+    }
+
+    fn receiver(
+        (_, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+    ) -> UetReceiver {
+        UetReceiver { connection, receiver: Receiver::new(config.clone()), identity, openings: 0 }
+    }
+
+    /// Of data: its PSN, and its first byte in the stream if all packets before it are full. Of a NACK:
+    /// the PSN. Of an ACK: the PSN of the packet that it answers, and the first that has not arrived.
+    fn said(packet: &Packet, trailer: Option<&Trailer>, mss: u16) -> Said {
+        let marked = packet.kind.has(Kind::ACK | MARKED);
+        let (seq, ack) = match (packet.kind.has(Kind::DATA), trailer) {
+            (true, _) => {
+                let psn = psn(packet, trailer);
+                (psn, psn.wrapping_mul(mss.into()))
+            }
+            (false, Some(trailer)) => (trailer[ANSWERED], packet.ack),
+            (false, None) => (packet.seq, 0),
+        };
+        Said { seq, ack, ece: marked }
+    }
+}
+
+/// In the trailer of a packet that may open a connection: its PSN.
+const PSN: usize = Opening::WORDS;
+
+/// Words of the trailer of an ACK: the PSN of the packet that it answers, the bitmap with its base, the
+/// receiver's count of bytes, its packets above a gap, and its name.
+const ANSWERED: usize = 0;
+const BASE: usize = 1;
+const BITMAP: usize = 2;
+const RECEIVED: usize = 4;
+const OUT_OF_ORDER: usize = 6;
+const RECEIVER: usize = 7;
+
+/// The PSN of the data packet `packet`, which came with `trailer`.
+fn psn(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
+    trailer.map_or(packet.seq, |trailer| trailer[PSN])
+}
+
+fn put(trailer: &mut Trailer, place: usize, value: u64) {
+    (trailer[place], trailer[place + 1]) = (value as u32, (value >> 32) as u32);
+}
+
+fn get(trailer: &Trailer, place: usize) -> u64 {
+    u64::from(trailer[place]) | u64::from(trailer[place + 1]) << 32
+}
+
+/// The ACK that `packet` is, with its `trailer`.
+fn read_ack(packet: &Packet, trailer: &Trailer) -> Ack {
+    Ack {
+        cumulative: packet.ack,
+        base: trailer[BASE],
+        bitmap: get(trailer, BITMAP),
+        psn: trailer[ANSWERED],
+        marked: packet.kind.has(MARKED),
+        again: packet.kind.has(AGAIN),
+        received: get(trailer, RECEIVED),
+        out_of_order: trailer[OUT_OF_ORDER],
+    }
+}
+
+/// A sender.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct UetSender {
+    connection: Connection,
+    sender: Sender,
+    identity: Identity,
+    /// Packets sent that may open the connection.
+    openings: u32,
+}
+
+/// A receiver.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct UetReceiver {
+    connection: Connection,
+    receiver: Receiver,
+    identity: Identity,
+    /// Packets that have come, whole or not, and could have opened the connection.
+    openings: u32,
+}
+
+impl UetSender {
+    /// Calls `act` with the sender and what takes its messages.
+    fn act<R>(&mut self, io: &mut Io<'_>, act: impl FnOnce(&mut Sender, &mut FromSender<'_, '_>) -> R) -> R {
+        let UetSender { connection, sender, identity, openings } = self;
+        let mask = u32::from(sender.config().entropies) - 1;
+        let trimmable = sender.config().trimmable;
+        act(sender, &mut FromSender { connection, identity, openings, io, mask, trimmable })
+    }
+
+    fn event(&self) -> Event {
+        if self.sender.state() == SenderState::Open { Event::None } else { Event::Closed }
+    }
+}
+
+impl Endpoint for UetSender {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
+        let now = io.now;
+        let entropy = (packet.entropy & (u32::from(self.sender.config().entropies) - 1)) as u16;
+        let Some(trailer) = io.trailer(packet).copied() else {
+            self.connection.peer = Handle::split(packet.ack).0;
+            let nacked = (packet.seq, packet.kind.has(AGAIN));
+            self.act(io, |sender, out| sender.on_nack(nacked, entropy, now, out));
+            return Event::None;
+        };
+        self.connection.peer = Handle::split(trailer[RECEIVER]).0;
+        let ack = read_ack(packet, &trailer);
+        let progress = self.act(io, |sender, out| sender.on_ack(&ack, entropy, now, out));
+        match self.event() {
+            Event::None if progress && self.connection.stays_open => Event::Progress,
+            event => event,
+        }
+    }
+
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
+        let now = io.now;
+        self.act(io, |sender, out| sender.on_timer(now, out));
+        Event::None
+    }
+
+    /// It may send a packet of data.
+    fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
+        let now = io.now;
+        self.act(io, |sender, out| sender.on_turn(now, out));
+        Event::None
+    }
+}
+
+impl Sending for UetSender {
+    fn open(&mut self, io: &mut Io<'_>) {
+        let now = io.now;
+        self.act(io, |sender, out| sender.open(now, out));
+    }
+
+    fn extend(&mut self, size: u64, io: &mut Io<'_>) {
+        let now = io.now;
+        self.act(io, |sender, out| sender.extend(size, now, out));
+    }
+
+    fn stop(&mut self, io: &mut Io<'_>) -> Event {
+        self.sender.stop(io.now);
+        self.event()
+    }
+
+    /// There is no FIN.
+    fn openings(&self) -> Option<u32> {
+        Some(self.openings)
+    }
+
+    fn state(&self) -> SenderState {
+        self.sender.state()
+    }
+
+    fn started(&self) -> Time {
+        self.sender.started()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        self.sender.ended()
+    }
+
+    fn acked(&self) -> u64 {
+        if self.connection.stays_open { self.sender.in_order() } else { self.sender.acked() }
+    }
+
+    fn subflows(&self) -> usize {
+        1
+    }
+
+    /// There is no handshake.
+    fn is_established(&self, _: SubflowId) -> bool {
+        true
+    }
+
+    fn acked_on(&self, _: SubflowId) -> u64 {
+        self.sender.acked()
+    }
+
+    /// All entropy values together; the window in full packets.
+    fn subflow(&self, _: SubflowId) -> SubflowOutcome {
+        let (sender, path, counters) =
+            (&self.sender, self.connection.paths.fixed(SubflowId::FIRST), self.sender.counters());
+        SubflowOutcome {
+            entropy: path.entropy,
+            pinned: path.pinned,
+            stats: SubflowStats {
+                established: Some(sender.started()),
+                acked_bytes: sender.acked(),
+                segments: counters.sent,
+                retransmits: counters.sent_again,
+                timeouts: counters.timeouts,
+                marked_acks: counters.marked_acks,
+                ..SubflowStats::default()
+            },
+            cwnd: sender.window().bytes / sender.config().mtu(),
+            ssthresh: f64::INFINITY,
+            srtt: sender.srtt().map(|ps| ps / 1e12),
+            min_rtt: sender.min_rtt(),
+            rto: sender.config().rto,
+        }
+    }
+
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
+        let counters = self.sender.counters();
+        [Metric::count("acks", counters.acks), Metric::count("nacks", counters.nacks)].into_iter().for_each(report);
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn take_paths(&mut self, paths: PathSelector) {
+        self.connection.paths.replace_paths(paths);
+    }
+
+    fn record_rtts(&mut self, recorder: Box<RttRecorder>) {
+        self.connection.rtts = Some(recorder);
+    }
+}
+
+impl Endpoint for UetReceiver {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
+        let UetReceiver { connection, receiver, identity, openings } = self;
+        let (now, trailer) = (io.now, io.trailer(packet));
+        let (psn, kind, flags) = (psn(packet, trailer), packet.kind, packet.flags);
+        *openings += u32::from(kind.has(Kind::SYN));
+        let (marked, again) = (flags.has(Flags::CE), kind.has(AGAIN));
+        let out = &mut FromReceiver { connection, identity, io, entropy: packet.entropy };
+        if flags.has(Flags::TRIMMED) {
+            receiver.on_trimmed((psn, again), marked, now, out);
+            return Event::None;
+        }
+        let (ack_now, last, len) = (kind.has(ACK_NOW), kind.has(LAST), packet.payload());
+        match receiver.on_data(Data { psn, len, ack_now, again, last }, marked, now, out) {
+            Progress::None => Event::None,
+            _ if connection.stays_open => Event::Progress,
+            Progress::InOrder => Event::None,
+            Progress::Complete => Event::Delivered,
+        }
+    }
+
+    fn on_timer(&mut self, _: SubflowId, _: &mut Io<'_>) -> Event {
+        Event::None
+    }
+}
+
+impl Receiving for UetReceiver {
+    fn last_heard(&self) -> Time {
+        self.receiver.last_heard()
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    fn openings(&self) -> u32 {
+        self.openings
+    }
+}
+
+/// Turns the messages of a sender into packets at one instant.
+#[derive(Debug)]
+struct FromSender<'a, 'i> {
+    connection: &'a mut Connection,
+    identity: &'a Identity,
+    openings: &'a mut u32,
+    io: &'a mut Io<'i>,
+    /// The bits of a packet's entropy that are its entropy value; the rest is that of the connection.
+    mask: u32,
+    trimmable: bool,
+}
+
+impl Output for FromSender<'_, '_> {
+    fn send(&mut self, data: Data, entropy: u16) {
+        let (c, identity) = (&*self.connection, self.identity);
+        let Data { psn, len, ack_now, again, last } = data;
+        let size = len + c.sizes.header;
+        let ports = c.paths.fixed(SubflowId::FIRST).entropy;
+        // Until the receiver has answered, any packet may be the one that makes it.
+        let opens = c.peer == Handle::default();
+        let mut packet = Packet {
+            seq: psn,
+            endpoint: c.peer.raw(),
+            entropy: ports & !self.mask | u32::from(entropy),
+            envelope: Envelope::new(c.peer_host, size, len),
+            flags: Flags::ECT.with_if(Flags::TRIMMABLE, self.trimmable),
+            kind: Kind::DATA
+                .with_if(ACK_NOW, ack_now)
+                .with_if(AGAIN, again)
+                .with_if(LAST, last)
+                .with_if(Kind::SYN, opens),
+            ..Packet::default()
+        };
+        self.io.spend_turn(TurnsFor::Data, size);
+        if opens {
+            *self.openings += 1;
+            let Identity { flow, host: src, transport, me: peer } = *identity;
+            let (to, subflow) = (OpeningFor::Flow(flow), SubflowId::FIRST);
+            let opening = Opening { src, peer, subflow, transport, to, stays_open: c.stays_open, high: c.high };
+            let mut trailer = opening.write(&mut packet);
+            trailer[PSN] = psn;
+            self.io.send_with(packet, trailer);
+        } else {
+            self.io.send(&packet);
+        }
+    }
+
+    fn wake(&mut self, at: Time) {
+        self.io.wake(self.identity.me, SubflowId::FIRST, at);
+    }
+
+    fn is_free(&self) -> bool {
+        self.io.is_free(TurnsFor::Data)
+    }
+
+    fn queue_turn(&mut self) {
+        self.io.queue_turn(TurnsFor::Data, self.identity.me, false);
+    }
+
+    fn measured_rtt(&mut self, rtt: Time) {
+        if let Some(rtts) = &mut self.connection.rtts {
+            rtts.record((self.identity.flow, SubflowId::FIRST), self.io.now, rtt);
+        }
+    }
+
+    fn random(&mut self, n: u32) -> u32 {
+        self.io.shared.random.random_range(0..n)
+    }
+}
+
+/// Turns the answers of a receiver to one packet into packets. They have the entropy of that packet,
+/// which names its entropy value.
+#[derive(Debug)]
+struct FromReceiver<'a, 'i> {
+    connection: &'a Connection,
+    identity: &'a Identity,
+    io: &'a mut Io<'i>,
+    entropy: u32,
+}
+
+impl FromReceiver<'_, '_> {
+    fn packet(&self, kind: Kind) -> Packet {
+        let c = self.connection;
+        Packet {
+            endpoint: c.peer.raw(),
+            entropy: self.entropy,
+            envelope: Envelope::new(c.peer_host, c.sizes.ack, 0),
+            flags: Flags::PRIORITY,
+            kind,
+            ..Packet::default()
+        }
+    }
+}
+
+impl Answers for FromReceiver<'_, '_> {
+    fn ack(&mut self, ack: Ack) {
+        let kind = Kind::ACK.with_if(MARKED, ack.marked).with_if(AGAIN, ack.again);
+        let packet = Packet { ack: ack.cumulative, ..self.packet(kind) };
+        let mut trailer = Trailer::default();
+        trailer[ANSWERED] = ack.psn;
+        trailer[BASE] = ack.base;
+        put(&mut trailer, BITMAP, ack.bitmap);
+        put(&mut trailer, RECEIVED, ack.received);
+        trailer[OUT_OF_ORDER] = ack.out_of_order;
+        trailer[RECEIVER] = self.identity.me.raw();
+        self.io.send_with(packet, trailer);
+    }
+
+    fn nack(&mut self, Nack { psn, again, marked }: Nack) {
+        let kind = NACK.with_if(MARKED, marked).with_if(AGAIN, again);
+        let packet = Packet { seq: psn, ack: self.identity.me.raw(), ..self.packet(kind) };
+        self.io.send(&packet);
+    }
+}

@@ -1,0 +1,154 @@
+//! UET with NSCC: lone flows by hand and as uet-htsim has them, incasts on switches that trim, messages
+//! on one connection, and the same bytes on threads.
+
+use crate::common::{Run, run, run_on, scenario};
+use linkpool_units::Time;
+
+/// The network of uet-htsim's experiments: a fat-tree of 16 hosts, 100 Gb/s, 1 us a link; packets of
+/// 4,150 B with 64 B of headers; data queues of one bandwidth-delay product, 43 packets, marked from 9
+/// packets to 35.
+const HTSIM: &str = r#"
+duration = "1ms"
+drain = "20ms"
+[topology.fat-tree]
+k = 4
+rate = "100Gbps"
+delay = "1us"
+[queue]
+discipline = "trimming"
+limit = "178450B"
+count_in_service = true
+[queue.trimming]
+headers = "356900B"
+share = 100000
+mark_min = "37350B"
+mark_max = "145250B"
+return_to_sender = false
+[transport.t]
+control = "uet"
+mss = "4086B"
+"#;
+
+fn flow(from: u32, to: u32, size: u64) -> String {
+    format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{from}\"\nto = \"h{to}\"\nsize = \"{size}B\"\n")
+}
+
+fn htsim(more: &str) -> Run {
+    run(&format!("{HTSIM}{more}"))
+}
+
+/// Of a flow, in ps.
+fn fct(r: &Run, flow: usize) -> u64 {
+    r.fct(flow).0
+}
+
+/// A packet takes 332 ns a link and an ACK 5.12 ns, over six links of 1 us each way; each further packet
+/// of a sender that is never held back takes 332 ns more. uet-htsim: 17.01 and 46.89 us.
+#[test]
+fn a_lone_flow_runs_at_line_rate_from_the_start() {
+    for packets in [1, 2, 10, 100] {
+        let r = htsim(&flow(0, 13, packets * 4_086));
+        let by_hand = 12_000_000 + 6 * (332_000 + 5_120) + (packets - 1) * 332_000;
+        assert_eq!(fct(&r, 0), by_hand, "{packets}");
+        let flow = r.flow(0);
+        assert_eq!((flow.total(|s| s.segments), flow.acked_bytes), (packets, packets * 4_086));
+        assert_eq!(flow.subflows[0].min_rtt, Some(Time(12_000_000 + 6 * 337_120)));
+    }
+}
+
+/// 2 MB in 490 packets: uet-htsim takes 176.2 us with 124 ACKs; both ways at once 176.8 us with 248.
+#[test]
+fn two_megabytes_take_as_long_as_in_uet_htsim() {
+    let one = htsim(&flow(0, 13, 2_000_000));
+    assert_eq!((fct(&one, 0) + 50_000) / 100_000, 1_762, "{}", fct(&one, 0));
+    assert_eq!((one.flow(0).total(|s| s.segments), one.flow(0).metric("acks")), (490, Some(124.0)));
+    let both = htsim(&(flow(0, 13, 2_000_000) + &flow(13, 0, 2_000_000)));
+    for i in 0..2 {
+        assert_eq!((fct(&both, i) + 50_000) / 100_000, 1_768, "{}", fct(&both, i));
+        assert_eq!(both.flow(i).metric("acks"), Some(124.0));
+    }
+}
+
+/// 15 hosts send 2 MB each to one. uet-htsim with 6 seeds: the last flow ends at 2,455 to 2,503 us, 780 to
+/// 811 packets are trimmed, and 6,985 to 7,163 ACKs come.
+#[test]
+fn an_incast_is_that_of_uet_htsim() {
+    let flows: String = (0..15).map(|host| flow(host, 15, 2_000_000)).collect();
+    let r = htsim(&flows);
+    let last = (0..15).map(|i| fct(&r, i)).max().unwrap() as f64 / 1e6;
+    assert!((last / 2_478.5 - 1.0).abs() < 0.02, "{last}");
+    let sum = |name| (0..15).map(|i| r.flow(i).metric(name).unwrap()).sum::<f64>();
+    let (nacks, acks) = (sum("nacks"), sum("acks"));
+    assert!((nacks / 797.0 - 1.0).abs() < 0.05 && (acks / 7_085.0 - 1.0).abs() < 0.03, "{nacks} {acks}");
+    let total =
+        |stat: fn(&linkpool_transport::SubflowStats) -> u64| (0..15).map(|i| r.flow(i).total(stat)).sum::<u64>();
+    // What was trimmed was sent once more, and nothing else.
+    assert_eq!((total(|s| s.retransmits) as f64, total(|s| s.timeouts)), (nacks, 0));
+    let trims = r.outcome.links.iter().map(|link| link.stats.rare.trims).sum::<u64>();
+    assert!(trims as f64 == nacks && r.link("e3.1->h15").stats.rare.trims > 100);
+    assert_eq!(total(|s| s.segments), 15 * 490 + nacks as u64);
+    assert!((0..15).all(|i| r.flow(i).acked_bytes == 2_000_000));
+}
+
+/// A permutation of 16 hosts, sprayed obliviously over 128 entropy values. uet-htsim with 3 seeds: the last
+/// flow ends at 201 to 207 us, and at most 14 packets are trimmed.
+#[test]
+fn a_permutation_is_that_of_uet_htsim() {
+    let flows: String = (0..16).map(|host| flow(host, (host + 5) % 16, 2_000_000)).collect();
+    let r = run(&format!("{HTSIM}entropies = 128\n{flows}"));
+    let last = (0..16).map(|i| fct(&r, i)).max().unwrap() as f64 / 1e6;
+    assert!((last / 203.3 - 1.0).abs() < 0.1, "{last}");
+}
+
+/// Losses without a trace are found by the constant timeout.
+#[test]
+fn what_is_lost_with_its_link_is_sent_again() {
+    let down =
+        "[routing]\nreconverge = \"never\"\n[[change]]\nlinks = [\"e3.0->h13\"]\nstate = \"down\"\nuntil = \"30us\"\n";
+    let r = htsim(&(flow(0, 13, 40_860) + down));
+    assert_eq!(r.link("e3.0->h13").stats.rare.drops_down, 10);
+    let flow = r.flow(0);
+    assert_eq!((flow.total(|s| s.timeouts), flow.total(|s| s.retransmits), flow.acked_bytes), (10, 10, 40_860));
+    // 15 us and 6 x 178,450 B at 100 Gb/s.
+    assert_eq!(flow.subflows[0].rto, Time(15_000_000 + 6 * 178_450 * 80));
+}
+
+/// Without trimming a full queue drops what comes, and timeouts repair it.
+#[test]
+fn without_trimming_packets_are_dropped() {
+    let flows: String = (0..8).map(|host| flow(host, 15, 400_000)).collect();
+    let r = run(&format!("{HTSIM}trimmable = false\n{flows}"));
+    let link = r.link("e3.1->h15").stats.rare;
+    assert!(link.trims == 0 && link.drops > 0);
+    assert!((0..8).all(|i| r.flow(i).acked_bytes == 400_000 && r.flow(i).metric("nacks") == Some(0.0)));
+}
+
+/// Messages on one connection: each is a flow of the results, and they share a window.
+#[test]
+fn messages_share_a_connection() {
+    let ring = "[[workload.collective]]\ntransport = \"t\"\nalgorithm = \"ring-all-reduce\"\nsize = \"1MB\"\npersistent = true\n";
+    let r = htsim(ring);
+    assert_eq!(r.outcome.jobs.len(), 1);
+    assert!(
+        r.outcome
+            .flows
+            .iter()
+            .all(|flow| flow.finished.is_some() && flow.acked_bytes == flow.planned.flow.size.unwrap())
+    );
+    let connections: std::collections::BTreeSet<_> = r.outcome.flows.iter().map(|flow| flow.connection).collect();
+    assert_eq!((r.outcome.flows.len(), connections.len()), (16 * 30, 16));
+}
+
+#[test]
+fn threads_do_not_change_the_bytes() {
+    let flows: String = (0..16)
+        .map(|host| flow(host, (7 * host + 3) % 16, 300_000))
+        .chain((0..12).map(|h| flow(h, 15, 90_000)))
+        .collect();
+    let scenario = scenario(&format!("{HTSIM}{flows}"));
+    let one = run_on(&scenario, 1);
+    assert!(one.outcome.links.iter().map(|link| link.stats.rare.trims).sum::<u64>() > 0);
+    for threads in [2, 4] {
+        assert_eq!(one.outcome, run_on(&scenario, threads).outcome, "{threads}");
+    }
+}

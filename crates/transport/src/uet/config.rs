@@ -1,0 +1,52 @@
+//! The settings of a UET transport as its endpoints read them.
+
+use super::balancer::BalancerKind;
+use super::nscc::NsccConfig;
+use linkpool_units::{Rate, Time};
+
+/// The network that a transport is for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Network {
+    /// Round-trip time without load between the two hosts that are farthest apart.
+    pub base_rtt: Time,
+    /// Rate of all links of a host together.
+    pub rate: Rate,
+}
+
+/// The settings of a UET transport, for both ends of its connections.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Payload of a full packet, bytes.
+    pub mss: u16,
+    /// Bytes of headers of a data packet.
+    pub header: u16,
+    /// Number of entropy values, a power of two.
+    pub entropies: u16,
+    /// How senders choose among them.
+    pub balancer: BalancerKind,
+    /// A receiver acknowledges at least so many bytes on the wire together.
+    pub ack_bytes: u32,
+    /// The time after which the oldest packet without an answer is sent again.
+    pub rto: Time,
+    /// Round-trip time of the network without load.
+    pub base_rtt: Time,
+    /// Rate of the sending host.
+    pub rate: Rate,
+    /// The largest window, in bandwidth-delay products of the flow.
+    pub most_products: f64,
+    /// The first window, bytes on the wire; none: the largest.
+    pub first_window: Option<f64>,
+    /// May switches trim its data packets?
+    pub trimmable: bool,
+    /// Does the answer to a trimmed packet lower the least round-trip time?
+    pub nacks_lower_rtt: bool,
+    /// Network signal-based congestion control.
+    pub nscc: NsccConfig,
+}
+
+impl Config {
+    /// Bytes on the wire of a full packet.
+    pub fn mtu(&self) -> f64 {
+        f64::from(self.mss) + f64::from(self.header)
+    }
+}

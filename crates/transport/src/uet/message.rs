@@ -1,0 +1,76 @@
+//! The messages of UET endpoints.
+
+use linkpool_units::Time;
+
+/// A packet of data. Packets are numbered from 0 by their PSN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Data {
+    /// Its PSN.
+    pub psn: u32,
+    /// Bytes of payload.
+    pub len: u16,
+    /// The receiver is to acknowledge it at once (AR).
+    pub ack_now: bool,
+    /// It was sent before.
+    pub again: bool,
+    /// No packet of the connection has a higher PSN.
+    pub last: bool,
+}
+
+/// An ACK, in answer to one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ack {
+    /// All packets with lower PSNs have arrived.
+    pub cumulative: u32,
+    /// The PSN of the lowest bit of `bitmap`.
+    pub base: u32,
+    /// The packets from `base` on that have arrived, those below `cumulative` left out.
+    pub bitmap: u64,
+    /// The packet that caused the ACK.
+    pub psn: u32,
+    /// That packet had a mark.
+    pub marked: bool,
+    /// That packet was sent again.
+    pub again: bool,
+    /// Bytes on the wire of all packets that have arrived for the first time.
+    pub received: u64,
+    /// The number of packets that have arrived above a gap.
+    pub out_of_order: u32,
+}
+
+/// A NACK: the header of a packet has come without its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nack {
+    /// Its PSN.
+    pub psn: u32,
+    /// It was sent again.
+    pub again: bool,
+    /// A switch had marked it before it was trimmed.
+    pub marked: bool,
+}
+
+/// Takes what a sender sends.
+pub trait Output {
+    /// Send a packet of data with this entropy value. It takes the time of the host's links.
+    fn send(&mut self, data: Data, entropy: u16);
+    /// Call the sender's `on_timer` at `at`. Every request causes a call; no request is withdrawn.
+    fn wake(&mut self, at: Time);
+    /// May the sender send data at once: are the host's links free, and does no other sender wait for
+    /// them?
+    fn is_free(&self) -> bool;
+    /// Call the sender's `on_turn` when it may send one packet of data. It has not asked before without
+    /// getting its turn.
+    fn queue_turn(&mut self);
+    /// A packet was acknowledged after `rtt`.
+    fn measured_rtt(&mut self, _rtt: Time) {}
+    /// A random number below `n`.
+    fn random(&mut self, n: u32) -> u32;
+}
+
+/// Takes the answers of a receiver to a packet. They have its entropy value.
+pub trait Answers {
+    /// Send `ack`.
+    fn ack(&mut self, ack: Ack);
+    /// Send a NACK.
+    fn nack(&mut self, nack: Nack);
+}

@@ -1,0 +1,32 @@
+//! Ultra Ethernet transport (UET) without I/O: packets that switches spread and trim, a window at the
+//! sender, and one entropy value for each packet.
+//!
+//! A [`Sender`] numbers its packets (PSN), gives each an entropy value that its [`Balancer`] chooses,
+//! and sends as long as its window has room and the links of its host are free: the senders of a host
+//! take turns. A [`Receiver`] acknowledges with a cumulative PSN, a bitmap of 64 packets, the bytes
+//! that have come, and the number of packets above a gap; it answers a trimmed packet with a NACK.
+//!
+//! The text of the specification (UEC 1.0.3) was not at hand. Rules are those of uet-htsim, the
+//! consortium's simulator (`htsim/sim/uec.cpp` and `uec_mp.cpp`, commit 40ccb05), which says of itself
+//! that it is no reference. Where a public port that cites the specification differs, a setting
+//! chooses ([`Rules`]).
+
+mod arrivals;
+mod balancer;
+mod config;
+mod declaration;
+mod message;
+mod nscc;
+mod outstanding;
+mod receiver;
+mod sender;
+mod window;
+
+pub use balancer::{Balancer, BalancerKind, Feedback};
+pub use config::{Config, Network};
+pub use declaration::{Uet, UetSettings};
+pub use message::{Ack, Answers, Data, Nack, Output};
+pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};
+pub use receiver::{Progress, Receiver};
+pub use sender::{Counters, Sender};
+pub use window::{Signal, Window};

@@ -1,0 +1,155 @@
+//! The receiving end of a UET connection: it acknowledges some packets at once, others by their bytes
+//! (uec.cpp, `UecSink::processData`).
+
+use super::arrivals::Arrivals;
+use super::config::Config;
+use super::message::{Ack, Answers, Data, Nack};
+use linkpool_units::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What an arriving packet did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Nothing that the application sees.
+    None,
+    /// More data has arrived in order.
+    InOrder,
+    /// All data has arrived, for the first time.
+    Complete,
+}
+
+/// The receiving end of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    config: Arc<Config>,
+    arrivals: Arrivals,
+    /// Bytes on the wire of packets that have come for the first time.
+    received: u64,
+    /// Bytes on the wire, of duplicates too, since the last ACK.
+    unacknowledged: u32,
+    /// One more ACK is to go when no gap is left: the sender has asked for an ACK.
+    asked: bool,
+    /// Payload that has come in order, bytes.
+    delivered: u64,
+    /// Packets that are not full and not in order yet, with their bytes.
+    short: VecDeque<(u32, u16)>,
+    /// Number of all packets, once it is known.
+    total: Option<u32>,
+    last_heard: Time,
+}
+
+impl Receiver {
+    /// Creates a receiver to which no packet has arrived.
+    pub fn new(config: Arc<Config>) -> Receiver {
+        Receiver {
+            config,
+            arrivals: Arrivals::new(),
+            received: 0,
+            unacknowledged: 0,
+            asked: false,
+            delivered: 0,
+            short: VecDeque::new(),
+            total: None,
+            last_heard: Time::ZERO,
+        }
+    }
+
+    /// A whole packet has come, with a mark or without.
+    pub fn on_data(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) -> Progress {
+        self.last_heard = now;
+        let Data { psn, len, ack_now, again, last } = data;
+        let wire = u32::from(len) + u32::from(self.config.header);
+        self.unacknowledged += wire;
+        if self.arrivals.has(psn) {
+            // The sender is in error about it: it must hear at once.
+            let base = if marked { psn } else { self.bitmap_base(psn) };
+            self.acknowledge((base, psn), (marked, again), out);
+            return Progress::None;
+        }
+        let first = self.received == 0;
+        self.received += u64::from(wire);
+        if last {
+            self.total = Some(psn + 1);
+        }
+        if len != self.config.mss {
+            self.short.push_back((psn, len));
+        }
+        self.asked |= ack_now;
+        let before = self.arrivals.next();
+        self.arrivals.insert(psn);
+        let in_order = self.arrivals.next() - before;
+        self.deliver(in_order);
+        // The gap that held up the answer to a request is closed.
+        let closed = in_order > 0 && self.arrivals.above() == 0 && self.asked;
+        self.asked &= !closed;
+        if marked || ack_now || first || closed || self.unacknowledged >= self.config.ack_bytes {
+            let base = if marked || ack_now { psn } else { self.bitmap_base(psn) };
+            self.acknowledge((base, psn), (marked, again), out);
+        }
+        match in_order {
+            0 => Progress::None,
+            _ if self.total == Some(self.arrivals.next()) => Progress::Complete,
+            _ => Progress::InOrder,
+        }
+    }
+
+    /// `packets` more are in order.
+    fn deliver(&mut self, packets: u32) {
+        let mss = self.config.mss;
+        self.delivered += u64::from(packets) * u64::from(mss);
+        if packets > 0 && !self.short.is_empty() {
+            let next = self.arrivals.next();
+            let delivered = &mut self.delivered;
+            self.short.retain(|(psn, len)| {
+                let waits = *psn >= next;
+                *delivered -= if waits { 0 } else { u64::from(mss - len) };
+                waits
+            });
+        }
+    }
+
+    /// The header of packet `psn` has come without its payload (`processTrimmed`).
+    pub fn on_trimmed(&mut self, (psn, again): (u32, bool), marked: bool, now: Time, out: &mut impl Answers) {
+        self.last_heard = now;
+        if self.arrivals.has(psn) {
+            self.send_ack((self.bitmap_base(psn), psn), (false, again), out);
+        } else {
+            out.nack(Nack { psn, again, marked });
+        }
+    }
+
+    /// The first packet of the bitmap: the one that caused the ACK is the last of its 64, if all of
+    /// these are above the first that is missing.
+    fn bitmap_base(&self, psn: u32) -> u32 {
+        psn.saturating_sub(63).max(self.arrivals.next() + 1)
+    }
+
+    fn acknowledge(&mut self, place: (u32, u32), of_packet: (bool, bool), out: &mut impl Answers) {
+        self.unacknowledged = 0;
+        self.send_ack(place, of_packet, out);
+    }
+
+    fn send_ack(&self, (base, psn): (u32, u32), (marked, again): (bool, bool), out: &mut impl Answers) {
+        out.ack(Ack {
+            cumulative: self.arrivals.next(),
+            base,
+            bitmap: self.arrivals.bitmap(base),
+            psn,
+            marked,
+            again,
+            received: self.received,
+            out_of_order: self.arrivals.above(),
+        });
+    }
+
+    /// Payload that has arrived in order, bytes.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The time at which the last packet of the sender arrived.
+    pub fn last_heard(&self) -> Time {
+        self.last_heard
+    }
+}

@@ -1,0 +1,454 @@
+//! UET, packet by packet, and over a channel that trims, marks, loses and reorders.
+
+use linkpool_settings::{Preset, Settings};
+use linkpool_transport::uet::{
+    Ack, Answers, BalancerKind, Config, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress, Receiver,
+    Sender,
+};
+use linkpool_transport::{SenderState, TurnQueue};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const MSS: u16 = 1_000;
+const WIRE: i64 = 1_064;
+const RTO: Time = Time::from_us(100);
+
+fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
+    let (base_rtt, rate) = (Time::from_us(12), Rate::gbps(100));
+    let nscc = NsccSettings::defaults(Preset::Linux);
+    let mut config = Config {
+        mss: MSS,
+        header: 64,
+        entropies: 16,
+        balancer: BalancerKind::Oblivious,
+        ack_bytes: 4 * WIRE as u32,
+        rto: RTO,
+        base_rtt,
+        rate,
+        most_products: 1.5,
+        first_window: None,
+        trimmable: true,
+        nacks_lower_rtt: true,
+        nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
+    };
+    change(&mut config);
+    Arc::new(config)
+}
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+/// Numbers that look random: a linear congruential generator (Knuth's MMIX).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(n)) as u32
+    }
+}
+
+/// What a sender sends at an instant.
+struct Said {
+    data: Vec<(Data, u16)>,
+    wakes: Vec<Time>,
+    /// Are the links free?
+    free: bool,
+    waits: bool,
+    random: Random,
+}
+
+impl Said {
+    fn new() -> Said {
+        Said { data: Vec::new(), wakes: Vec::new(), free: true, waits: false, random: Random(7) }
+    }
+    fn psns(&mut self) -> Vec<u32> {
+        self.data.drain(..).map(|(data, _)| data.psn).collect()
+    }
+}
+
+impl Output for Said {
+    fn send(&mut self, data: Data, entropy: u16) {
+        self.data.push((data, entropy));
+    }
+    fn wake(&mut self, at: Time) {
+        self.wakes.push(at);
+    }
+    fn is_free(&self) -> bool {
+        self.free
+    }
+    fn queue_turn(&mut self) {
+        assert!(!self.waits, "it waits already");
+        self.waits = true;
+    }
+    fn random(&mut self, n: u32) -> u32 {
+        self.random.below(n)
+    }
+}
+
+/// The answers of a receiver.
+#[derive(Default)]
+struct Answered {
+    acks: Vec<Ack>,
+    nacks: Vec<Nack>,
+}
+
+impl Answers for Answered {
+    fn ack(&mut self, ack: Ack) {
+        self.acks.push(ack);
+    }
+    fn nack(&mut self, nack: Nack) {
+        self.nacks.push(nack);
+    }
+}
+
+/// A sender of `size` bytes with a window of half a packet more than `packets`, opened.
+fn opened(packets: i64, size: Option<u64>) -> (Sender, Said) {
+    let config = config(|config| config.first_window = Some((packets * WIRE + WIRE / 2) as f64));
+    let (mut sender, mut said) = (Sender::new(config, size, false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    (sender, said)
+}
+
+/// An ACK of all below `cumulative`, caused by the last of these.
+fn ack(cumulative: u32) -> Ack {
+    Ack {
+        cumulative,
+        base: cumulative + 1,
+        psn: cumulative - 1,
+        received: u64::from(cumulative) * WIRE as u64,
+        ..Ack::default()
+    }
+}
+
+/// Four packets of 1,064 B fit into a window of 4.5; the last of them asks for an ACK, as the window is full.
+/// An ACK of two lets two more out.
+#[test]
+fn a_window_is_sent_at_once_and_its_last_packet_asks_for_an_ack() {
+    let (mut sender, mut said) = opened(4, None);
+    let asks: Vec<bool> = said.data.iter().map(|(data, _)| data.ack_now).collect();
+    assert_eq!(asks, [false, false, false, true]);
+    assert!(said.data.iter().all(|(data, _)| data.len == MSS && !data.last && !data.again));
+    let entropies: BTreeSet<u16> = said.data.iter().map(|(_, entropy)| *entropy).collect();
+    assert!(entropies.len() == 4 && entropies.iter().all(|entropy| *entropy < 16));
+    assert_eq!((said.psns(), sender.in_flight()), (vec![0, 1, 2, 3], 4 * WIRE));
+    sender.on_ack(&ack(2), 3, us(20), &mut said);
+    assert_eq!((said.psns(), sender.in_flight(), sender.acked()), (vec![4, 5], 4 * WIRE, 2_000));
+}
+
+/// The last packet holds what is left, asks for an ACK, and says that it is the last.
+#[test]
+fn the_last_packet_is_as_long_as_what_is_left() {
+    for (size, lens) in [(1, vec![1]), (1_000, vec![1_000]), (2_500, vec![1_000, 1_000, 500])] {
+        let (mut sender, mut said) = opened(8, Some(size));
+        assert_eq!(said.data.iter().map(|(data, _)| data.len).collect::<Vec<_>>(), lens);
+        let ends: Vec<bool> = said.data.iter().map(|(data, _)| data.last && data.ack_now).collect();
+        assert_eq!(ends.iter().filter(|ends| **ends).count(), 1);
+        assert!(ends[lens.len() - 1]);
+        let packets = lens.len() as u32;
+        sender.on_ack(&Ack { received: size + 64 * u64::from(packets), ..ack(packets) }, 0, us(20), &mut said);
+        assert_eq!((sender.state(), sender.acked(), sender.ended()), (SenderState::Finished, size, Some(us(20))));
+        assert_eq!(sender.in_flight(), 0);
+    }
+}
+
+/// Where the links are busy it sends one packet a turn.
+#[test]
+fn senders_take_turns() {
+    let (mut sender, mut said) = (Sender::new(config(|_| {}), Some(3_000), false, 5), Said::new());
+    said.free = false;
+    sender.open(Time::ZERO, &mut said);
+    for psn in 0..3 {
+        assert!(said.data.is_empty() && std::mem::take(&mut said.waits));
+        assert!(sender.on_turn(us(1 + u64::from(psn)), &mut said));
+        assert_eq!(said.psns(), [psn]);
+    }
+    assert!(!said.waits && !sender.on_turn(us(9), &mut said), "a turn without data is left to others");
+    // The timer runs from the first packet.
+    assert_eq!(said.wakes[0], us(1) + RTO);
+}
+
+/// Packets 3 and 1 are trimmed: 1 is sent again first, before new data, and asks for an ACK.
+#[test]
+fn the_lowest_psn_is_sent_again_first() {
+    let (mut sender, mut said) = opened(5, None);
+    said.psns();
+    said.free = false;
+    sender.on_nack((3, false), 0, us(13), &mut said);
+    sender.on_nack((1, false), 0, us(13), &mut said);
+    sender.on_nack((1, false), 0, us(13), &mut said);
+    assert_eq!((sender.counters().nacks, sender.in_flight()), (3, 3 * WIRE), "the second NACK of 1 is late");
+    // 3 packets are in flight, and the window lost 2: an ACK of packet 0 makes room.
+    sender.on_ack(&ack(1), 0, us(14), &mut said);
+    assert!(said.waits && sender.on_turn(us(15), &mut said));
+    assert_eq!(said.data.len(), 1);
+    assert!(said.data[0].0.psn == 1 && said.data[0].0.again && said.data[0].0.ack_now);
+}
+
+/// An ACK whose bitmap has packets 2 and 4: what was to be sent again is not.
+#[test]
+fn a_bitmap_acknowledges() {
+    let (mut sender, mut said) = opened(6, Some(6_000));
+    said.psns();
+    said.free = false;
+    sender.on_nack((2, false), 0, us(13), &mut said);
+    assert_eq!(sender.in_flight(), 5 * WIRE);
+    let selective = Ack { cumulative: 1, base: 2, bitmap: 0b101, psn: 4, received: 3 * WIRE as u64, ..Ack::default() };
+    sender.on_ack(&selective, 0, us(14), &mut said);
+    // Three of six are in flight; packet 2 was taken twice, and is given back once.
+    assert_eq!((sender.acked(), sender.in_order(), sender.in_flight()), (3_000, 1_000, 3 * WIRE));
+    while std::mem::take(&mut said.waits) {
+        sender.on_turn(us(15), &mut said);
+    }
+    assert!(said.psns().is_empty());
+    sender.on_ack(&ack(6), 0, us(16), &mut said);
+    assert_eq!((sender.state(), sender.in_flight()), (SenderState::Finished, 0));
+}
+
+/// The timeout is that of the oldest packet without an answer, and the next is as long.
+#[test]
+fn a_timeout_does_not_back_off() {
+    let (mut sender, mut said) = opened(2, Some(2_000));
+    said.psns();
+    assert_eq!(said.wakes, [RTO]);
+    sender.on_timer(RTO, &mut said);
+    let window = sender.window().bytes;
+    assert_eq!((said.psns(), sender.counters().timeouts, window), (vec![0], 2, WIRE as f64));
+    assert_eq!(sender.in_flight(), WIRE);
+    for i in 2..5 {
+        assert_eq!(said.wakes.pop(), Some(RTO * i));
+        sender.on_timer(RTO * i, &mut said);
+        assert_eq!(said.psns(), [0]);
+    }
+}
+
+/// A round-trip time counts if it is known which copy has come: of a packet sent again, if the ACK says
+/// so, and if that was once.
+#[test]
+fn samples_are_of_known_copies() {
+    let (mut sender, mut said) = opened(20, Some(8_000));
+    sender.on_ack(&ack(1), 0, us(12), &mut said);
+    assert_eq!(sender.min_rtt(), Some(us(12)));
+    sender.on_nack((2, false), 0, us(13), &mut said);
+    let of = |again| Ack { again, psn: 2, bitmap: 0, cumulative: 1, received: WIRE as u64, ..Ack::default() };
+    let before = sender.srtt();
+    sender.on_ack(&of(false), 0, us(20), &mut said);
+    assert_eq!(sender.srtt(), before, "the first copy was trimmed");
+    sender.on_ack(&of(true), 0, us(23), &mut said);
+    assert!(sender.srtt() != before && sender.min_rtt() == Some(us(10)));
+    // A NACK that comes late, of the first copy, is no sample of the second.
+    sender.on_nack((3, false), 0, us(24), &mut said);
+    sender.on_nack((3, false), 0, us(25), &mut said);
+    assert_eq!(sender.window().base_rtt, us(10));
+    sender.on_nack((4, false), 0, us(25), &mut said);
+    sender.on_nack((4, true), 0, us(33), &mut said);
+    assert_eq!(sender.window().base_rtt, us(8));
+}
+
+/// The answer to a trimmed packet lowers the base RTT, or not.
+#[test]
+fn a_nack_lowers_the_base_rtt() {
+    for (nacks_lower_rtt, base) in [(true, us(8)), (false, us(12))] {
+        let config = config(|config| config.nacks_lower_rtt = nacks_lower_rtt);
+        let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
+        sender.open(Time::ZERO, &mut said);
+        sender.on_nack((0, false), 0, us(8), &mut said);
+        assert_eq!(sender.window().base_rtt, base);
+    }
+}
+
+/// What each packet makes a receiver say, with an ACK every 4 packets.
+#[test]
+fn a_receiver_acknowledges_by_its_rules() {
+    let mut receiver = Receiver::new(config(|_| {}));
+    let mut got = |psn, ack_now, marked| {
+        let mut out = Answered::default();
+        let data = Data { psn, len: MSS, ack_now, again: false, last: psn == 20 };
+        let progress = receiver.on_data(data, marked, us(1), &mut out);
+        assert!(out.acks.len() < 2 && out.nacks.is_empty());
+        (out.acks.pop().map(|ack| (ack.cumulative, ack.base, ack.bitmap, ack.out_of_order)), progress)
+    };
+    assert_eq!(got(0, false, false), (Some((1, 2, 0, 0)), Progress::InOrder), "the first data");
+    assert_eq!([1, 2, 3].map(|psn| got(psn, false, false).0), [None; 3]);
+    assert_eq!(got(4, false, false).0, Some((5, 6, 0, 0)), "16 KB, here 4 packets");
+    assert_eq!(got(7, false, true), (Some((5, 7, 1, 1)), Progress::None), "a mark: the bitmap begins with the packet");
+    assert_eq!(got(6, false, false).0, None);
+    assert_eq!(got(8, true, false).0, Some((5, 8, 1, 3)), "on request");
+    assert_eq!(got(8, false, false).0, Some((5, 6, 0b111, 3)), "a duplicate");
+    assert_eq!(got(10, false, false).0, None);
+    assert_eq!(got(5, false, false), (None, Progress::InOrder), "a gap is left");
+    assert_eq!(got(9, false, false).0, Some((11, 12, 0, 0)), "the last gap closes after a request");
+    assert_eq!(got(11, false, false).0, None, "once");
+    for psn in 12..20 {
+        got(psn, false, false);
+    }
+    assert_eq!(got(20, false, false).1, Progress::Complete);
+    assert_eq!(receiver.delivered(), 21_000);
+}
+
+/// The bitmap of an ACK by bytes ends with the packet that caused it, at most 64 packets above the gap.
+#[test]
+fn a_bitmap_ends_with_the_packet() {
+    let mut receiver = Receiver::new(config(|config| config.ack_bytes = 1));
+    let mut last = Ack::default();
+    for psn in 1..=100 {
+        let mut out = Answered::default();
+        let data = Data { psn, len: MSS, ack_now: false, again: true, last: false };
+        receiver.on_data(data, false, us(1), &mut out);
+        last = out.acks.pop().unwrap();
+    }
+    assert_eq!((last.cumulative, last.base, last.bitmap), (0, 37, u64::MAX));
+    assert_eq!((last.psn, last.again, last.out_of_order, last.received), (100, true, 100, 100 * WIRE as u64));
+}
+
+/// The header of a packet that is missing has a NACK, of one that has come an ACK.
+#[test]
+fn a_trimmed_packet_has_a_nack() {
+    let mut receiver = Receiver::new(config(|_| {}));
+    let mut out = Answered::default();
+    receiver.on_trimmed((0, false), true, us(1), &mut out);
+    assert_eq!((out.nacks, out.acks.len()), (vec![Nack { psn: 0, again: false, marked: true }], 0));
+    let mut out = Answered::default();
+    receiver.on_data(Data { psn: 0, len: 5, ack_now: false, again: true, last: true }, false, us(2), &mut out);
+    receiver.on_trimmed((0, false), false, us(3), &mut out);
+    assert_eq!((out.nacks.len(), out.acks.len(), receiver.delivered(), receiver.last_heard()), (0, 2, 5, us(3)));
+}
+
+/// A connection that stays open carries messages of 2,500 B and 1 B: each ends a packet.
+#[test]
+fn messages_end_packets() {
+    let (mut sender, mut said) = (Sender::new(config(|_| {}), Some(2_500), true, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    sender.extend(1, us(1), &mut said);
+    let lens: Vec<u16> = said.data.iter().map(|(data, _)| data.len).collect();
+    assert_eq!(lens, [1_000, 1_000, 500, 1]);
+    assert!(said.data.iter().all(|(data, _)| !data.last));
+    let mut receiver = Receiver::new(config(|_| {}));
+    for place in [3, 0, 2, 1] {
+        receiver.on_data(said.data[place].0, false, us(5), &mut Answered::default());
+    }
+    assert_eq!(receiver.delivered(), 2_501);
+    sender.on_ack(&Ack { received: 2_501 + 4 * 64, ..ack(4) }, 0, us(13), &mut said);
+    assert_eq!((sender.in_order(), sender.state(), sender.in_flight()), (2_501, SenderState::Open, 0));
+    sender.stop(us(20));
+    assert_eq!(sender.state(), SenderState::Finished);
+}
+
+/// A packet or an answer on its way.
+#[derive(Clone, Copy, Debug)]
+enum Travelling {
+    Data(Data, u16, bool),
+    Header(Data, u16),
+    Ack(Ack, u16),
+    Nack(Nack, u16),
+}
+
+/// The fate of a packet, by the thousandth.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    lost: u32,
+    trimmed: u32,
+    marked: u32,
+    /// The longest delay of a packet, us.
+    spread: u32,
+}
+
+fn channel() -> impl Strategy<Value = Channel> {
+    (0u32..150, 0u32..400, 0u32..1_000, 1u32..80).prop_map(|(lost, trimmed, marked, spread)| Channel {
+        lost,
+        trimmed,
+        marked,
+        spread,
+    })
+}
+
+proptest! {
+    /// Whatever the channel does, all arrives, once in order, and nothing is in flight at the end.
+    #[test]
+    fn nothing_is_lost_and_nothing_comes_twice(
+        channel in channel(),
+        size in 1u64..200_000,
+        window in 1i64..200,
+        seed: u64,
+    ) {
+        let config = config(|config| config.first_window = Some((window * WIRE) as f64));
+        let mut random = Random(seed);
+        let (mut sender, mut receiver) = (Sender::new(config.clone(), Some(size), false, 1), Receiver::new(config));
+        let mut turns = TurnQueue::default();
+        let mut events: BTreeMap<(Time, u64), Option<Travelling>> = BTreeMap::new();
+        let (mut number, mut completed, mut now) = (0, 0, Time::ZERO);
+        let mut said = Said::new();
+        said.free = false;
+        sender.open(now, &mut said);
+        loop {
+            prop_assert!(sender.in_flight() <= 250 * WIRE);
+            for (data, entropy) in said.data.drain(..) {
+                let fate = random.below(1_000);
+                let at = now + us(u64::from(1 + random.below(channel.spread)));
+                number += 1;
+                if fate >= channel.lost + channel.trimmed {
+                    let marked = random.below(1_000) < channel.marked;
+                    events.insert((at, number), Some(Travelling::Data(data, entropy, marked)));
+                } else if fate >= channel.lost {
+                    events.insert((at, number), Some(Travelling::Header(data, entropy)));
+                }
+            }
+            for at in said.wakes.drain(..) {
+                number += 1;
+                events.insert((at, number), None);
+            }
+            if std::mem::take(&mut said.waits) {
+                turns.add(1, false);
+            }
+            if sender.state() == SenderState::Finished {
+                break;
+            }
+            let event = events.first_key_value().map(|((at, _), _)| *at);
+            if let Some(due) = turns.due().filter(|due| event.is_none_or(|at| *due <= at)) {
+                now = due.max(now);
+                turns.next(now);
+                if sender.on_turn(now, &mut said) {
+                    turns.spend(now, Time::from_ns(85));
+                }
+                continue;
+            }
+            let Some(((at, _), travelling)) = events.pop_first() else {
+                prop_assert!(false, "nothing will happen any more");
+                break;
+            };
+            prop_assert!(at < Time::from_secs(2), "it takes too long");
+            now = at;
+            let mut out = Answered::default();
+            let mut answers = 0;
+            match travelling {
+                None => sender.on_timer(now, &mut said),
+                Some(Travelling::Data(data, entropy, marked)) => {
+                    completed += u32::from(receiver.on_data(data, marked, now, &mut out) == Progress::Complete);
+                    answers = entropy;
+                }
+                Some(Travelling::Header(data, entropy)) => {
+                    receiver.on_trimmed((data.psn, data.again), false, now, &mut out);
+                    answers = entropy;
+                }
+                Some(Travelling::Ack(ack, entropy)) => {
+                    sender.on_ack(&ack, entropy, now, &mut said);
+                }
+                Some(Travelling::Nack(Nack { psn, again, .. }, entropy)) => {
+                    sender.on_nack((psn, again), entropy, now, &mut said);
+                }
+            }
+            let back = out.acks.into_iter().map(|ack| Travelling::Ack(ack, answers));
+            let back = back.chain(out.nacks.into_iter().map(|nack| Travelling::Nack(nack, answers)));
+            for answer in back.filter(|_| random.below(1_000) >= channel.lost).collect::<Vec<_>>() {
+                let at = now + us(u64::from(1 + random.below(channel.spread)));
+                number += 1;
+                events.insert((at, number), Some(answer));
+            }
+        }
+        prop_assert_eq!((receiver.delivered(), completed), (size, 1));
+        prop_assert_eq!((sender.acked(), sender.in_order()), (size, size));
+    }
+}
