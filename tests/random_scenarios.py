@@ -68,6 +68,12 @@ def transport(draw: random.Random, name: str, pulls: bool) -> str:
     if pulls:
         window = draw.choice([2, 12, 30])
         return f'[transport.{name}]\ncontrol = "ndp"\ninitial_window = {window}\nmin_rto = "5ms"\n'
+    if draw.random() < 0.15:
+        control = draw.choice(["roce", "dcqcn", "dcqcn-hpcc", "timely"])
+        more = draw.choice(["", "reorder_window = 8\n", 'retransmission = "selective"\n'])
+        return (
+            f'[transport.{name}]\ncontrol = "{control}"\nmin_rto = "1ms"\nwindow = "30KB"\n{more}'
+        )
     several = draw.random() < 0.5
     control = draw.choice(SEVERAL if several else PLAIN)
     lines = [f'control = "{control}"']

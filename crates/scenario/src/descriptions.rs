@@ -53,6 +53,21 @@ fn names(controls: impl IntoIterator<Item = Control>) -> String {
     controls.into_iter().map(Control::name).collect::<Vec<_>>().join(", ")
 }
 
+/// The same, with the name of a family in place of those of all its laws, if it has several.
+fn families(controls: &[Control]) -> String {
+    let of = |family: Family| controls.iter().copied().filter(move |control| control.family() == family);
+    let named = |family: &Family| {
+        let all = Control::all().filter(|control| control.family() == *family).count();
+        let has = of(*family).count();
+        match has {
+            0 => None,
+            _ if has == all && all > 1 => Some(family.title().to_string()),
+            _ => Some(names(of(*family))),
+        }
+    };
+    Family::ALL.iter().filter_map(named).collect::<Vec<_>>().join(", ")
+}
+
 impl Entry {
     fn controls(&self) -> Vec<Control> {
         situation::controls(&self.setting).filter(|control| self.controls.contains(control)).collect()
@@ -61,16 +76,11 @@ impl Entry {
     /// To which transports it applies.
     fn applies_to(&self) -> String {
         let controls = self.controls();
-        let is_tcp = |control: &Control| control.family() == Family::Tcp;
         let to = match self.setting.scope {
             Scope::Multipath | Scope::Several => "several subflows".to_string(),
             Scope::Joins => "several subflows, not mmptcp".to_string(),
             _ if controls.len() == Control::all().count() => "all".to_string(),
-            _ if Control::all().filter(is_tcp).all(|control| controls.contains(&control)) => {
-                let others = controls.iter().filter(|control| !is_tcp(control)).map(|control| control.name());
-                std::iter::once(Family::Tcp.title()).chain(others).collect::<Vec<_>>().join(", ")
-            }
-            _ => names(controls),
+            _ => families(&controls),
         };
         self.condition.map_or(to.clone(), |condition| format!("{to}, with {condition}"))
     }

@@ -8,17 +8,13 @@ use linkpool_settings::nearest;
 const RECOVERIES: [&str; 3] = ["newreno", "sack", "rack"];
 
 /// Congestion control, and transports, that linkpool does not have.
-const ABSENT: [(&str, &str); 11] = [
+const ABSENT: [(&str, &str); 7] = [
     ("bbr", "BBR"),
-    ("dcqcn", "DCQCN"),
     ("eqds", "EQDS"),
     ("homa", "Homa"),
     ("hpcc", "HPCC"),
     ("nscc", "NSCC (Ultra Ethernet)"),
     ("pfabric", "pFabric"),
-    ("roce", "RoCE"),
-    ("swift", "Swift"),
-    ("timely", "TIMELY"),
     ("vegas", "Vegas"),
 ];
 

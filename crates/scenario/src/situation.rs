@@ -10,6 +10,7 @@ use crate::model::{Control, Transport};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     family: Family,
+    control: Control,
     marks: bool,
     multipath: bool,
     several: bool,
@@ -29,6 +30,7 @@ impl Situation {
     pub(crate) fn of(t: &Transport) -> Situation {
         Situation {
             family: t.control.family(),
+            control: t.control,
             marks: t.heeds_marks(),
             multipath: t.config.control.algorithm().is_multipath(),
             several: t.is_several(),
@@ -40,6 +42,7 @@ impl Situation {
     pub(crate) fn unmet(&self, setting: &Setting) -> Option<Unmet> {
         let of_control = match setting.scope {
             Scope::Own(family) => self.family.name() == family,
+            Scope::Laws(laws) => laws.contains(&self.control.name()),
             _ if self.family != Family::Tcp => self.family.has(setting.key),
             Scope::Tcp => true,
             Scope::Marks => self.marks,
@@ -62,6 +65,7 @@ impl Situation {
 pub(crate) fn controls(setting: &Setting) -> impl Iterator<Item = Control> {
     Control::all().filter(move |control| match (setting.scope, control) {
         (Scope::Own(family), control) => control.family().name() == family,
+        (Scope::Laws(laws), control) => laws.contains(&control.name()),
         (_, Control::Of(family, _)) => family.has(setting.key),
         (Scope::Tcp, Control::Tcp(_)) => true,
         (Scope::Marks, Control::Tcp(algorithm)) => algorithm.heeds_marks(),

@@ -40,8 +40,8 @@ pub use mixed::{Form, Mixed};
 pub use names::{HostName, LinkEnds, LinkName, Names, NoNames, TransportName};
 pub use nearest::{closest, nearest};
 pub use visit::{
-    Condition, Declared, EachKind, Fallback, Gated, Kinds, OfFamily, Preset, Scope, Setting, Settings, State, Visit,
-    Written, one_line,
+    Condition, Declared, EachKind, Fallback, Gated, Kinds, OfFamily, OfLaws, Preset, Scope, Setting, Settings, State,
+    Visit, Written, one_line,
 };
 
 #[doc(hidden)]

@@ -28,6 +28,8 @@ pub enum Scope {
     Tcp,
     /// The family of this name alone.
     Own(&'static str),
+    /// Transports of these values of `control` alone, of a family other than TCP.
+    Laws(&'static [&'static str]),
     /// The same with an algorithm that heeds marks.
     Marks,
     /// With an algorithm for several subflows.
@@ -237,7 +239,46 @@ impl<V: Visit> Visit for OfFamily<'_, V> {
     }
 
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
-        let own = Setting { scope: Scope::Own(self.family), ..*setting };
+        let scope = if let Scope::Laws(_) = setting.scope { setting.scope } else { Scope::Own(self.family) };
+        let own = Setting { scope, ..*setting };
+        self.visit.setting::<T, W>(&own, value, state);
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        doc: &'static [&'static str],
+        value: &mut Option<S>,
+        wrong: Option<Wrong>,
+    ) {
+        self.visit.table(key, doc, value, wrong);
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K) {
+        self.visit.chosen(key, value);
+    }
+
+    fn preset(&self) -> Preset {
+        self.visit.preset()
+    }
+}
+
+/// A visitor of a struct of settings that some laws of a family alone have.
+#[derive(Debug)]
+pub struct OfLaws<'v, V> {
+    /// The visitor of these settings.
+    pub visit: &'v mut V,
+    /// The values of `control` that have them.
+    pub laws: &'static [&'static str],
+}
+
+impl<V: Visit> Visit for OfLaws<'_, V> {
+    fn derives(&self, key: &str) -> bool {
+        self.visit.derives(key)
+    }
+
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
+        let own = Setting { scope: Scope::Laws(self.laws), ..*setting };
         self.visit.setting::<T, W>(&own, value, state);
     }
 

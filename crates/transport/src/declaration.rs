@@ -18,8 +18,9 @@ pub trait Declare {
     /// What its endpoints read of the settings of a transport.
     type Config: Clone + Debug;
 
-    /// Sets the defaults of common settings that differ from those of TCP with the preset `linux`.
-    fn defaults(_config: &mut Config, _wire: &mut WireConfig) {}
+    /// Sets the defaults of `law` that differ: those of common settings from TCP's with the preset
+    /// `linux`, and those of settings that the family alone has.
+    fn defaults(_law: &Law, _own: &mut Self::Settings, _config: &mut Config, _wire: &mut WireConfig) {}
 
     /// Fills in settings of its own whose defaults follow from the network.
     fn complete(_own: &mut Self::Settings, _around: &dyn Fn() -> Surroundings) {}

@@ -33,10 +33,14 @@ macro_rules! make {
                 match self { $(Family::$family => &<crate::$module::$family as Declare>::DECLARATION),+ }
             }
 
-            /// Sets the defaults of common settings that differ from those of TCP with the preset
-            /// `linux`.
-            pub fn defaults(self, config: &mut Config, wire: &mut WireConfig) {
-                match self { $(Family::$family => <crate::$module::$family as Declare>::defaults(config, wire)),+ }
+            /// Sets the defaults of `law` that differ: those of common settings from TCP's with the
+            /// preset `linux`, and those of settings that the family alone has.
+            pub fn defaults(self, law: &Law, own: &mut OwnSettings, config: &mut Config, wire: &mut WireConfig) {
+                match self {
+                    $(Family::$family => {
+                        <crate::$module::$family as Declare>::defaults(law, &mut own.$module, config, wire)
+                    })+
+                }
             }
 
             /// Fills in settings of its own whose defaults follow from the network.

@@ -28,6 +28,7 @@ mod reassembly;
 mod receiver;
 mod reordering;
 mod reporting;
+pub mod roce;
 mod rtt;
 mod segment;
 mod send_buffer;
@@ -50,6 +51,7 @@ macro_rules! families {
             Tcp: tcp,
             Ndp: ndp,
             Uet: uet,
+            Roce: roce,
         }
     };
 }

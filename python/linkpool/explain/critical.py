@@ -310,6 +310,7 @@ CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
     "data": (Cause.HOST_QUEUE, Cause.QUEUE, Cause.DATA),
     "header": (Cause.HOST_QUEUE, Cause.HEADER_QUEUE, Cause.HEADER),
     "ack": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
+    "congestion": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
     "nack": (Cause.NACK, Cause.NACK, Cause.NACK),
     "grant": (Cause.PULL_QUEUE, Cause.PULL_QUEUE, Cause.PULL),
     "handshake": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),

@@ -424,7 +424,7 @@ mod tests {
             before in prop::collection::vec(step(), 0..30),
             sizes in prop::collection::vec((HEADER..1500, 40u16..=HEADER), 1..9),
         ) {
-            let trimming = Trimming { headers: Some(headers), share: 10, trim_arriving, return_to_sender: true };
+            let trimming = Trimming { headers: Some(headers), share: 10, trim_arriving, return_to_sender: true, mark_min: None, mark_max: None };
             let mut port = port(data_limit, trimming);
             for (seq, step) in (0..).zip(before) {
                 match step {

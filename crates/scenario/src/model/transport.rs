@@ -79,9 +79,9 @@ impl Transport {
                 t.config.control = ControlConfig::of(algorithm, preset);
                 t
             }
-            Control::Of(family, _) => {
+            Control::Of(family, law) => {
                 let mut t = Transport { preset, control, ..Transport::defaults(Preset::Linux) };
-                family.defaults(&mut t.config, &mut t.wire);
+                family.defaults(law, &mut t.own, &mut t.config, &mut t.wire);
                 t
             }
         }

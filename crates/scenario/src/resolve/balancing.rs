@@ -6,11 +6,14 @@ use crate::model::{Control, Paths, Subflows, Transport};
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths.rule, Paths::Plb | Paths::Reps);
     let control = t.control.name();
-    let has_paths = |control: &Control| control.heeds_marks() && control.family().has("paths");
-    let marked: Vec<_> = Control::all().filter(has_paths).map(Control::name).collect();
+    let balances = |control: Control| control.family().has("plb_rounds");
+    let other = format!("senders of {} do not choose paths by marks; take another `paths`", t.control.family().title());
+    section.check(!by_marks || balances(t.control), "paths", other);
+    let marked = Control::all().filter(|control| control.heeds_marks() && balances(*control));
+    let marked: Vec<_> = marked.map(Control::name).collect();
     let marked = marked.join(", ");
     let ecn = format!("goes by marks, and {control} asks for no ECN; take one of {marked}, or another `paths`");
-    section.check(!by_marks || t.is_mmptcp() || t.heeds_marks(), "paths", ecn);
+    section.check(!by_marks || !balances(t.control) || t.is_mmptcp() || t.heeds_marks(), "paths", ecn);
     let both = "chooses paths by itself, and MMPTCP scatters its first packets; leave one of them out";
     section.check(!by_marks || !t.is_mmptcp(), "paths", both);
     let whole =

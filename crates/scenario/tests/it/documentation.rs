@@ -291,11 +291,12 @@ fn needs(cell: &str) -> String {
 }
 
 fn applies(cell: &str, control: &str) -> bool {
+    let family = Control::all().find(|known| known.name() == control).unwrap().family().title();
+    let multipath = family == "TCP" && !["reno", "dctcp"].contains(&control);
     match cell.split(", with ").next().unwrap() {
         "all" => true,
-        "TCP" => !["ndp", "uet"].contains(&control),
-        "several subflows" => !["reno", "dctcp", "ndp", "uet"].contains(&control),
-        "several subflows, not mmptcp" => !["reno", "dctcp", "mmptcp", "ndp", "uet"].contains(&control),
-        list => list.split(", ").any(|name| name == control || name == "TCP" && applies("TCP", control)),
+        "several subflows" => multipath,
+        "several subflows, not mmptcp" => multipath && control != "mmptcp",
+        list => list.split(", ").any(|name| name == control || name == family),
     }
 }

@@ -13,7 +13,15 @@ use linkpool_network::{Kind, Packet, Trailer};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Declare, Family, FamilyConfig, Metric, SenderState, SubflowId};
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
+
+/// What a sender may ask of the way to its receiver when it is made.
+pub(crate) struct Outlook<'a> {
+    /// The number of equal-cost paths.
+    pub(crate) paths: &'a dyn Fn() -> u64,
+    /// The rate of the first link, and the time that a full packet and its ACK take on the idle path.
+    pub(crate) idle: &'a dyn Fn() -> (Rate, Time),
+}
 
 /// The two ends of a family's connections, and its packets.
 pub(crate) trait Ends: Declare {
@@ -25,12 +33,12 @@ pub(crate) trait Ends: Declare {
     const KINDS: &'static [PacketKind];
 
     /// A sender of `transport`, whose own config is the second value, with `size` bytes (none:
-    /// without end), to a host to which `paths` equal-cost paths lead.
+    /// without end).
     fn sender(
         transport: (&PlannedTransport, &Self::Config),
         end: (Connection, Identity),
         size: Option<u64>,
-        paths: &dyn Fn() -> u64,
+        outlook: &Outlook<'_>,
     ) -> Self::Sender;
 
     /// A receiver of `transport`.
@@ -85,17 +93,16 @@ macro_rules! ends {
         }
 
         impl Sender {
-            /// A sender of `transport` with `size` bytes (none: without end), to a host to which
-            /// `paths` equal-cost paths lead.
+            /// A sender of `transport` with `size` bytes (none: without end).
             pub(crate) fn new(
                 transport: &PlannedTransport,
                 end: (Connection, Identity),
                 size: Option<u64>,
-                paths: &dyn Fn() -> u64,
+                outlook: &Outlook<'_>,
             ) -> Sender {
                 match &transport.family {
                     $(FamilyConfig::$family(config) => Sender::$family(
-                        <linkpool_transport::$module::$family as Ends>::sender((transport, config), end, size, paths),
+                        <linkpool_transport::$module::$family as Ends>::sender((transport, config), end, size, outlook),
                     )),*
                 }
             }

@@ -3,7 +3,7 @@
 use crate::host::component::{Component, Context, Mine};
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
-use crate::host::family::{Receiver, Sender};
+use crate::host::family::{Outlook, Receiver, Sender};
 use crate::host::handle::Handle;
 use crate::host::io::{Io, TurnsFor};
 use crate::host::measured::MeasuredBytes;
@@ -19,7 +19,7 @@ use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, Routes, Trailer};
 use linkpool_transport::SubflowId;
-use linkpool_units::{Rate, Time};
+use linkpool_units::Time;
 
 /// A receiver whose sender has been silent for this long is removed when new connections arrive.
 /// The time exceeds twice any sensible RTO, so a receiver whose sender still tries is never
@@ -53,8 +53,8 @@ impl<'p> Hosts<'p> {
         mine: Mine,
         components: Vec<Box<dyn Component + Send + 'p>>,
     ) -> Hosts<'p> {
-        let rate = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate.0).sum();
-        let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)), plan.most_connections);
+        let rates = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate);
+        let host = |h| Host::new(stream(plan.seed, "host", h as u64), rates(h), plan.most_connections);
         let hosts = (0..plan.fabric.hosts()).map(host).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
         let mut components = components;
@@ -134,7 +134,9 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
-        let mut end = Sender::new(transport, (connection, identity), planned.flow.size, &path_count);
+        let idle = || transport.idle((&self.plan.fabric, self.routes), (src, dst), ports);
+        let outlook = Outlook { paths: &path_count, idle: &idle };
+        let mut end = Sender::new(transport, (connection, identity), planned.flow.size, &outlook);
         if transport.config.control.counts_hops() {
             end.know_hops(&transport.hops((&self.plan.fabric, self.routes), (src, dst), ports));
         }

@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) turns: [Turns; 2],
     /// The rate of all its links together.
     pub(crate) rate: Rate,
+    /// Has it one link?
+    pub(crate) one_link: bool,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
@@ -114,6 +116,17 @@ impl<'a> Io<'a> {
     pub(crate) fn spend_turn(&mut self, turns: TurnsFor, bytes: u16) {
         let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
         self.shared.turns[turns as usize].queue.spend(self.now, time);
+    }
+
+    /// The endpoint whose turn it is has sent `bytes` that will have left at `left`. On a host of one
+    /// link the next turn is then, behind all that waits at the port; on others when so many more bytes
+    /// fit on all links.
+    pub(crate) fn spend_turn_until(&mut self, turns: TurnsFor, left: Time, bytes: u16) {
+        if self.shared.one_link {
+            self.shared.turns[turns as usize].queue.spend(left, Time::ZERO);
+        } else {
+            self.spend_turn(turns, bytes);
+        }
     }
 
     /// Sets a timer for the next turn.

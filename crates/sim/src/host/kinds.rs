@@ -13,6 +13,8 @@ pub enum Role {
     Nack,
     /// To let the sender send.
     Grant,
+    /// To say that packets were marked, and no more.
+    Congestion,
     /// To end a connection or a subflow.
     Close,
 }
@@ -25,6 +27,7 @@ impl Role {
             Role::Ack => "ack",
             Role::Nack => "nack",
             Role::Grant => "grant",
+            Role::Congestion => "congestion",
             Role::Close => "close",
         }
     }

@@ -18,6 +18,7 @@ pub(crate) mod message;
 pub(crate) mod messages;
 pub(crate) mod ndp;
 pub(crate) mod outcomes;
+mod roce;
 pub(crate) mod rtts;
 pub(crate) mod slots;
 pub(crate) mod tcp;

@@ -3,7 +3,7 @@
 
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
-use crate::host::family::Ends;
+use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
 use crate::host::io::{Io, TurnsFor};
 use crate::host::kinds::{PacketKind, Role, Said};
@@ -38,9 +38,9 @@ impl Ends for Ndp {
         (transport, config): (&PlannedTransport, &Arc<Config>),
         (connection, identity): (Connection, Identity),
         size: Option<u64>,
-        paths: &dyn Fn() -> u64,
+        outlook: &Outlook<'_>,
     ) -> NdpSender {
-        let sender = Sender::new(config.clone(), size, transport.path_count(paths));
+        let sender = Sender::new(config.clone(), size, transport.path_count(outlook.paths));
         NdpSender { sender, connection, identity }
     }
 

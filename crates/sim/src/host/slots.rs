@@ -93,8 +93,9 @@ pub(crate) struct Receiving {
 }
 
 impl Host {
-    /// A host whose links carry `rate` together, with at most `most` endpoints at one time.
-    pub(crate) fn new(random: Stream, rate: Rate, most: usize) -> Host {
+    /// A host with links of these rates, and at most `most` endpoints at one time.
+    pub(crate) fn new(random: Stream, links: impl Iterator<Item = Rate>, most: usize) -> Host {
+        let (rate, count) = links.fold((0, 0), |(rate, count), link| (rate + link.0, count + 1));
         Host {
             slots: SmallVec::new(),
             most,
@@ -103,7 +104,7 @@ impl Host {
             held: HashMap::new(),
             announced: HashMap::new(),
             late: HashMap::new(),
-            shared: Shared { random, turns: Default::default(), rate },
+            shared: Shared { random, turns: Default::default(), rate: Rate(rate), one_link: count == 1 },
             swept: Time::ZERO,
         }
     }
@@ -238,7 +239,7 @@ mod tests {
     /// flow. Of flow 6, closed at 7 us, none comes in 3 us.
     #[test]
     fn late_packets_are_known_until_they_have_come() {
-        let mut host = Host::new(stream(1, "host", 0), Rate(1), 2);
+        let mut host = Host::new(stream(1, "host", 0), [Rate(1)].into_iter(), 2);
         let [five, six] = [5, 6].map(FlowId::new);
         host.late.insert(five, Late { left: 2, since: Time::ZERO });
         host.late.insert(six, Late { left: 1, since: Time::from_us(7) });
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_full_table_has_no_place_until_one_is_free() {
-        let mut host = Host::new(stream(1, "host", 0), Rate(1), 2);
+        let mut host = Host::new(stream(1, "host", 0), [Rate(1)].into_iter(), 2);
         let [first, second] = [(); 2].map(|()| host.allocate().unwrap());
         assert_eq!((first.slot(), second.slot(), host.allocate()), (0, 1, None));
         host.remove(first);

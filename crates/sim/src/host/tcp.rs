@@ -5,7 +5,7 @@ use crate::host::encoding::{
     ECE, KINDS, bare_ack, data, data_ack, decode, encode, encode_options, is_bare_ack, is_data,
 };
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
-use crate::host::family::Ends;
+use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::kinds::{PacketKind, Said};
@@ -48,9 +48,9 @@ impl Ends for Tcp {
         (transport, ()): (&PlannedTransport, &()),
         end: (Connection, Identity),
         size: Option<u64>,
-        paths: &dyn Fn() -> u64,
+        outlook: &Outlook<'_>,
     ) -> TcpSender {
-        TcpSender::new(transport, end, size, paths)
+        TcpSender::new(transport, end, size, outlook.paths)
     }
 
     fn receiver((transport, ()): (&PlannedTransport, &()), end: (Connection, Identity)) -> TcpReceiver {

@@ -3,7 +3,7 @@
 
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
-use crate::host::family::Ends;
+use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
 use crate::host::io::{Io, TurnsFor};
 use crate::host::kinds::{PacketKind, Role, Said};
@@ -39,7 +39,7 @@ impl Ends for Uet {
         (_, config): (&PlannedTransport, &Arc<Config>),
         (connection, identity): (Connection, Identity),
         size: Option<u64>,
-        _: &dyn Fn() -> u64,
+        _: &Outlook<'_>,
     ) -> UetSender {
         let drawn = hash_u64(connection.paths.fixed(SubflowId::FIRST).entropy.into()) as u32;
         let sender = Sender::new(config.clone(), size, connection.stays_open, drawn);

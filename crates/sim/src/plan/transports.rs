@@ -5,6 +5,7 @@ use linkpool_network::{Envelope, Fabric, HostId, LinkId, Packet, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
 use linkpool_transport::{Config, Facts, FamilyConfig, Spread, SubflowId};
+use linkpool_units::{Rate, Time};
 use linkpool_workload::{Flow, FlowPriority};
 use std::sync::Arc;
 
@@ -121,14 +122,28 @@ impl PlannedTransport {
     /// Switches on the path of each subflow of a connection with `ports`, which are those of a shortest
     /// path where switches choose.
     pub(crate) fn hops(&self, network: (&Fabric, &Routes), ends: (HostId, HostId), ports: u32) -> Vec<u32> {
-        let switches = |path: &Vec<LinkId>| path.len() as u32 - 1;
-        match self.paths.paths(network, ends, self.config.subflows, ports) {
-            Some(paths) => paths.iter().map(switches).collect(),
-            None => {
-                let packet = Packet { entropy: ports, envelope: Envelope::new(ends.1, 0, 0), ..Packet::default() };
-                vec![switches(&network.1.path(network.0, ends.0, packet)); self.config.subflows]
-            }
-        }
+        self.links(network, ends, ports).iter().map(|path| path.len() as u32 - 1).collect()
+    }
+
+    /// The links of each subflow of a connection with `ports`, which are those of a shortest path where
+    /// switches choose.
+    fn links(&self, network: (&Fabric, &Routes), ends: (HostId, HostId), ports: u32) -> Vec<Vec<LinkId>> {
+        self.paths.paths(network, ends, self.config.subflows, ports).unwrap_or_else(|| {
+            let packet = Packet { entropy: ports, envelope: Envelope::new(ends.1, 0, 0), ..Packet::default() };
+            vec![network.1.path(network.0, ends.0, packet); self.config.subflows]
+        })
+    }
+
+    /// The rate of the first link of a connection with `ports`, and the time in which a full packet goes over
+    /// its idle path and its ACK comes back, as the links are at the start of the run.
+    pub(crate) fn idle(&self, network: (&Fabric, &Routes), ends: (HostId, HostId), ports: u32) -> (Rate, Time) {
+        let full = u64::from(self.sizes.header) + u64::from(self.config.mss);
+        let path = &self.links(network, ends, ports)[0];
+        let specs = || path.iter().map(|link| &network.0.links()[link.index()]);
+        let on_wire = |bytes: u64, rate: Rate| Time((bytes * 8_000_000_000_000).div_ceil(rate.0));
+        let there = |bytes: u64| specs().fold(Time::ZERO, |sum, spec| sum + spec.delay + on_wire(bytes, spec.rate));
+        let line = specs().next().map_or(Rate(0), |spec| spec.rate);
+        (line, there(full) + there(self.sizes.ack.into()))
     }
 
     /// The paths of the receiver, at `ends.1`. The first packet of its connection was of `subflow`

@@ -83,7 +83,7 @@ mod tests {
              every = \"{every}\"\nbursts = {count}\n"
         );
         let plan = Plan::new(&crate::scenario(&text));
-        let host = |h| Host::new(stream(1, "host", h), Rate(1), 10);
+        let host = |h| Host::new(stream(1, "host", h), [Rate(1)].into_iter(), 10);
         let mine = Mine::new(&plan.fabric, &Partitions::whole(&plan.fabric), 0);
         let mut context = Context::new((0..2).map(host).collect(), mine, Time::from_us(3), Buffer::default());
         let mut arrivals = Arrivals::new(&plan);

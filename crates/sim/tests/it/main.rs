@@ -34,6 +34,7 @@ mod random_scenarios;
 mod recording;
 mod relatives;
 mod repeat;
+mod roce;
 mod scatter;
 mod slow_reader;
 mod spraying;

@@ -53,7 +53,7 @@ impl Declare for Ndp {
 
     /// Jumbo packets of 9,000 B with headers of 64 B, 30 packets in the first window (section 6 of
     /// the paper), timeouts of 1 ms as queues are short (section 3.2).
-    fn defaults(config: &mut Common, wire: &mut WireConfig) {
+    fn defaults(_: &Law, _: &mut NdpSettings, config: &mut Common, wire: &mut WireConfig) {
         *wire = WireConfig { header: 64, ack_size: 64 };
         (config.mss, config.initial_window, config.rtt.min_rto) = (8_936, 30, Time::from_ms(1));
     }

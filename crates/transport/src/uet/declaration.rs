@@ -84,7 +84,7 @@ impl Declare for Uet {
     type Config = Arc<Config>;
 
     /// Packets of 4,096 B of payload and 64 B of headers (uec.cpp, `_mss` and `_hdr_size`).
-    fn defaults(config: &mut Common, wire: &mut WireConfig) {
+    fn defaults(_: &Law, _: &mut UetSettings, config: &mut Common, wire: &mut WireConfig) {
         *wire = WireConfig { header: 64, ack_size: 64 };
         config.mss = 4_096;
     }

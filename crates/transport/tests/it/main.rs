@@ -28,6 +28,7 @@ mod random_events;
 mod relatives;
 mod reordering;
 mod reports;
+mod roce;
 mod rounds;
 mod sack_blocks;
 mod sack_recovery;

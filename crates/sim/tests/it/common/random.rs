@@ -88,6 +88,17 @@ fn recoveries() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// RoCE of every law, and of every way of recovery.
+fn roce() -> impl Strategy<Value = String> {
+    let control = pick(&["roce", "dcqcn", "dcqcn-hpcc", "timely"]);
+    let way = pick(&["", "reorder_window = 16", "retransmission = \"selective\"", "nack_interval = \"50us\""]);
+    let window = pick(&["", "window = \"bdp\"", "window = \"20KB\""]);
+    let paths = pick(&["hash", "hash", "distinct", "scatter"]);
+    (control, way, window, paths).prop_map(|(control, way, window, paths)| {
+        format!("control = \"{control}\"\nmin_rto = \"1ms\"\npaths = \"{paths}\"\n{way}\n{window}\n")
+    })
+}
+
 /// Named t0, t1, ...
 fn transports() -> impl Strategy<Value = Vec<String>> {
     let control = prop::sample::select(&Algorithm::ALL[..Algorithm::ALL.len() - 1]);
@@ -156,7 +167,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         writeln!(text, "limited_transmit = {limited}\n{recovery}").unwrap();
         text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
     };
-    prop::collection::vec(one.prop_map(text), 1..=3)
+    prop::collection::vec(prop_oneof![5 => one.prop_map(text), 1 => roce()], 1..=3)
         .prop_map(|all| all.into_iter().enumerate().map(|(i, t)| format!("[transport.t{i}]\n{t}")).collect())
 }
 

@@ -1,0 +1,399 @@
+//! RoCE as endpoints of a host: messages become packets, and wake-ups timers. Senders take turns at
+//! the port of their host, as queue pairs do at an adapter.
+
+use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::family::{Ends, Outlook};
+use crate::host::handle::Handle;
+use crate::host::io::{Io, TurnsFor};
+use crate::host::kinds::{PacketKind, Role, Said};
+use crate::host::rtts::RttRecorder;
+use crate::plan::PlannedTransport;
+use crate::results::outcome::SubflowOutcome;
+use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
+use linkpool_transport::paths::PathSelector;
+use linkpool_transport::roce::{Config, Message, Output, Receiver, Roce, Sender};
+use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
+use linkpool_units::Time;
+use std::sync::Arc;
+
+/// With data: the last packet of a message.
+const LAST: Kind = Kind::OWN_0;
+/// A packet is missing.
+const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_0.0);
+/// A congestion notification packet.
+const CNP: Kind = Kind(Kind::ACK.0 | Kind::OWN_1.0);
+/// Beside ACK: the packet that it answers was marked.
+const MARKED: Kind = Kind::OWN_2;
+
+impl Ends for Roce {
+    type Sender = RoceSender;
+    type Receiver = RoceReceiver;
+    /// Each may have `SYN`, too: it answers a packet that may have opened the connection.
+    const KINDS: &'static [PacketKind] = &[
+        PacketKind::new(CNP, CNP, "CNP", Role::Congestion),
+        PacketKind::new(NACK, NACK, "NACK", Role::Nack),
+        PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack),
+    ];
+
+    fn sender(
+        (_, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+        size: Option<u64>,
+        outlook: &Outlook<'_>,
+    ) -> RoceSender {
+        let sender = Box::new(Sender::new(config.clone(), size, connection.stays_open, (outlook.idle)()));
+        RoceSender { sender, connection, identity }
+    }
+
+    fn receiver(
+        (_, config): (&PlannedTransport, &Arc<Config>),
+        (connection, identity): (Connection, Identity),
+    ) -> RoceReceiver {
+        RoceReceiver { receiver: Receiver::new(config.clone()), connection, identity, openings: 0 }
+    }
+
+    /// Of data: its PSN, and its first byte in the stream. Of an ACK or a NACK: the PSN that it
+    /// answers, and the first that is missing.
+    fn said(packet: &Packet, trailer: Option<&Trailer>, _: u16) -> Said {
+        let (seq, ack) = match trailer {
+            Some(_) if packet.kind.has(Kind::DATA) => (psn(packet, trailer), packet.ack),
+            Some(trailer) => (trailer[PSN], trailer[NEXT]),
+            None => (packet.seq, packet.ack),
+        };
+        Said { seq, ack, ece: packet.kind.has(MARKED) || packet.kind.has(CNP) }
+    }
+}
+
+/// In the trailer of a packet that may open a connection: its PSN.
+const NUMBER: usize = Opening::WORDS;
+/// In the trailer of an answer to such a packet: the PSN that it answers, and the first missing one.
+const PSN: usize = 0;
+const NEXT: usize = 1;
+
+/// The PSN of the data packet `packet`, which came with `trailer`.
+fn psn(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
+    trailer.map_or(packet.seq, |trailer| trailer[NUMBER])
+}
+
+/// A sender: a queue pair's send queue.
+#[derive(Debug)]
+pub(crate) struct RoceSender {
+    /// Boxed, for it is larger than those of other families.
+    sender: Box<Sender>,
+    connection: Connection,
+    identity: Identity,
+}
+
+/// A receiver: a queue pair's responder.
+#[derive(Debug)]
+pub(crate) struct RoceReceiver {
+    receiver: Receiver,
+    connection: Connection,
+    identity: Identity,
+    /// Packets that have come and could have opened the connection.
+    openings: u32,
+}
+
+impl RoceSender {
+    fn event(&self) -> Event {
+        match self.sender.state() {
+            SenderState::Open if self.connection.stays_open => Event::Progress,
+            SenderState::Open => Event::None,
+            _ => Event::Closed,
+        }
+    }
+
+    /// Does `act` with the sender and what it sends through.
+    fn with<T>(&mut self, io: &mut Io<'_>, act: impl FnOnce(&mut Sender, Time, &mut Out<'_, '_>) -> T) -> T {
+        let RoceSender { sender, connection, identity } = self;
+        let (now, ect) = (io.now, sender.config().cnp.is_some());
+        act(sender, now, &mut Out { connection, identity, io, ect, answers_opening: false })
+    }
+}
+
+impl Endpoint for RoceSender {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
+        let (mut seq, mut next) = (packet.seq, packet.ack);
+        // The answer to a packet that may have opened the connection names the receiver.
+        if packet.kind.has(Kind::SYN) {
+            self.connection.peer = Handle::split(packet.ack).0;
+            if let Some(trailer) = io.trailer(packet) {
+                (seq, next) = (trailer[PSN], trailer[NEXT]);
+            }
+        }
+        let marked = packet.kind.has(MARKED);
+        self.with(io, |sender, now, out| match packet.kind.without(Kind::SYN | MARKED) {
+            CNP => sender.on_cnp(now, out),
+            NACK => sender.on_nack((seq, next), marked, now, out),
+            _ => sender.on_ack((seq, next), marked, now, out),
+        });
+        self.event()
+    }
+
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
+        self.with(io, |sender, now, out| sender.on_timer(now, out));
+        self.event()
+    }
+
+    /// Sends a packet. The next turn at the port is when it has left.
+    fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
+        if let Some((left, bytes)) = self.with(io, |sender, now, out| sender.on_turn(now, out)) {
+            io.spend_turn_until(TurnsFor::Data, left, bytes as u16);
+        }
+        Event::None
+    }
+}
+
+impl Sending for RoceSender {
+    fn open(&mut self, io: &mut Io<'_>) {
+        self.with(io, |sender, now, out| sender.open(now, out));
+    }
+
+    fn extend(&mut self, size: u64, io: &mut Io<'_>) {
+        self.with(io, |sender, now, out| sender.extend(size, now, out));
+    }
+
+    fn stop(&mut self, io: &mut Io<'_>) -> Event {
+        self.sender.stop(io.now);
+        self.event()
+    }
+
+    /// There is no FIN: a queue pair is closed by its hosts, beside the data.
+    fn openings(&self) -> Option<u32> {
+        Some(self.sender.openings())
+    }
+
+    fn state(&self) -> SenderState {
+        self.sender.state()
+    }
+
+    fn started(&self) -> Time {
+        self.sender.started()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        self.sender.ended()
+    }
+
+    fn acked(&self) -> u64 {
+        self.sender.acked()
+    }
+
+    fn subflows(&self) -> usize {
+        1
+    }
+
+    /// There is no handshake.
+    fn is_established(&self, _: SubflowId) -> bool {
+        true
+    }
+
+    fn is_recovering(&self, _: SubflowId) -> bool {
+        self.sender.is_recovering()
+    }
+
+    fn acked_on(&self, _: SubflowId) -> u64 {
+        self.sender.acked()
+    }
+
+    /// The window in packets; without one, the data in flight.
+    fn subflow(&self, s: SubflowId) -> SubflowOutcome {
+        let (sender, path, counters) = (&self.sender, self.connection.paths.fixed(s), self.sender.counters());
+        SubflowOutcome {
+            entropy: path.entropy,
+            pinned: path.pinned,
+            stats: SubflowStats {
+                established: Some(sender.started()),
+                acked_bytes: sender.acked(),
+                segments: counters.sent,
+                retransmits: counters.sent_again,
+                timeouts: counters.timeouts,
+                ..SubflowStats::default()
+            },
+            cwnd: sender.window().unwrap_or(sender.in_flight()) as f64 / f64::from(sender.config().mss),
+            ssthresh: f64::INFINITY,
+            srtt: sender.srtt().map(|ps| ps / 1e12),
+            min_rtt: sender.min_rtt(),
+            rto: sender.rto(),
+        }
+    }
+
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
+        let counters = self.sender.counters();
+        report(Metric::count("nacks", counters.nacks));
+        report(Metric::count("cnps", counters.cnps));
+        report(Metric { name: "sending_rate", unit: "bit/s", value: self.sender.rate() });
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn take_paths(&mut self, paths: PathSelector) {
+        self.connection.paths.replace_paths(paths);
+    }
+
+    fn record_rtts(&mut self, recorder: Box<RttRecorder>) {
+        self.connection.rtts = Some(recorder);
+    }
+}
+
+impl Endpoint for RoceReceiver {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
+        let (psn, opens) = (psn(packet, io.trailer(packet)), packet.kind.has(Kind::SYN));
+        self.openings += u32::from(opens);
+        let RoceReceiver { receiver, connection, identity, .. } = self;
+        connection.paths.on_arrival(packet.entropy);
+        // The packet has the lower half of its place in the stream, which is near what has arrived.
+        let delivered = receiver.delivered();
+        let start = delivered.wrapping_add_signed(i64::from(packet.ack.wrapping_sub(delivered as u32) as i32));
+        let data = (start, packet.payload(), packet.kind.has(LAST));
+        let (marked, now, stays_open) = (packet.flags.has(Flags::CE), io.now, connection.stays_open);
+        let out = &mut Out { connection, identity, io, ect: false, answers_opening: opens };
+        match receiver.on_data(psn, data, marked, now, out) {
+            _ if stays_open => Event::Progress,
+            true => Event::Delivered,
+            false => Event::None,
+        }
+    }
+
+    fn on_timer(&mut self, _: SubflowId, _: &mut Io<'_>) -> Event {
+        Event::None
+    }
+}
+
+impl Receiving for RoceReceiver {
+    fn last_heard(&self) -> Time {
+        self.receiver.last_heard()
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    fn openings(&self) -> u32 {
+        self.openings
+    }
+}
+
+/// Turns the messages of one endpoint into packets at one instant.
+#[derive(Debug)]
+struct Out<'a, 'i> {
+    connection: &'a mut Connection,
+    identity: &'a Identity,
+    io: &'a mut Io<'i>,
+    /// Is data sent as ECN-capable?
+    ect: bool,
+    /// Does it answer a packet that may have opened the connection?
+    answers_opening: bool,
+}
+
+impl Output for Out<'_, '_> {
+    fn send(&mut self, message: Message) -> Time {
+        let sizes = self.connection.sizes;
+        let mut packet =
+            Packet { envelope: Envelope::new(self.connection.peer_host, sizes.ack, 0), ..Packet::default() };
+        match message {
+            Message::Data { psn, len, place, last, opens } => {
+                packet.envelope = Envelope::new(self.connection.peer_host, len + sizes.header, len);
+                packet.kind = Kind::DATA.with_if(LAST, last).with_if(Kind::SYN, opens);
+                packet.ack = place as u32;
+                return self.send_data(packet, psn, opens);
+            }
+            Message::Ack { psn, next, marked } => self.answer(packet, Kind::ACK.with_if(MARKED, marked), (psn, next)),
+            Message::Nack { psn, next, marked } => self.answer(packet, NACK.with_if(MARKED, marked), (psn, next)),
+            Message::Cnp => self.answer(packet, CNP, (0, 0)),
+        }
+        self.io.now
+    }
+
+    fn wake(&mut self, at: Time) {
+        self.io.wake(self.identity.me, SubflowId::FIRST, at);
+    }
+
+    fn queue_turn(&mut self) {
+        self.io.queue_turn(TurnsFor::Data, self.identity.me, false);
+    }
+
+    fn measured_rtt(&mut self, rtt: Time) {
+        if let Some(rtts) = &mut self.connection.rtts {
+            rtts.record((self.identity.flow, SubflowId::FIRST), self.io.now, rtt);
+        }
+    }
+}
+
+impl Out<'_, '_> {
+    /// Addresses and sends a packet of data.
+    fn send_data(&mut self, mut packet: Packet, psn: u32, opens: bool) -> Time {
+        let (connection, identity) = (&mut *self.connection, self.identity);
+        connection.address(SubflowId::FIRST, &mut packet, &mut self.io.shared.random);
+        packet.flags = packet.flags.with_if(Flags::ECT, self.ect);
+        if !opens {
+            packet.seq = psn;
+            return self.io.send_last(packet, None);
+        }
+        let mut trailer = Opening {
+            src: identity.host,
+            peer: identity.me,
+            subflow: SubflowId::FIRST,
+            transport: identity.transport,
+            to: OpeningFor::Flow(identity.flow),
+            stays_open: connection.stays_open,
+            high: connection.high,
+        }
+        .write(&mut packet);
+        trailer[NUMBER] = psn;
+        self.io.send_last(packet, Some(trailer))
+    }
+
+    /// Addresses and sends an answer to packet `psn`; `next` is missing. In answer to a packet that may
+    /// have opened the connection it names the receiver, and says the rest in its trailer.
+    fn answer(&mut self, mut packet: Packet, kind: Kind, (psn, next): (u32, u32)) {
+        packet.kind = kind.with_if(Kind::SYN, self.answers_opening);
+        self.connection.address(SubflowId::FIRST, &mut packet, &mut self.io.shared.random);
+        if self.answers_opening {
+            packet.ack = self.identity.me.raw();
+            let mut trailer = Trailer::default();
+            (trailer[PSN], trailer[NEXT]) = (psn, next);
+            self.io.send_with(packet, trailer);
+        } else {
+            (packet.seq, packet.ack) = (psn, next);
+            self.io.send(&packet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::kinds::name;
+
+    #[test]
+    fn packets_have_their_kinds() {
+        let kind = |kind| name(&Packet { kind, ..Packet::default() }, Roce::KINDS);
+        assert_eq!([Kind::ACK, Kind::ACK | Kind::SYN, Kind::ACK | MARKED].map(kind), ["ACK"; 3]);
+        assert_eq!([NACK, NACK | Kind::SYN, NACK | MARKED | Kind::SYN].map(kind), ["NACK"; 3]);
+        assert_eq!([CNP, CNP | Kind::SYN].map(kind), ["CNP"; 2]);
+    }
+
+    /// Data has its PSN and its place; an ACK the PSN that it answers, and the first missing one; in the trailer
+    /// where the packet names its sender or its receiver.
+    #[test]
+    fn packets_say_their_numbers() {
+        let said = |kind, trailer| {
+            let packet = Packet { seq: 7, ack: 5, kind, ..Packet::default() };
+            let Said { seq, ack, ece } = Roce::said(&packet, trailer, 1_000);
+            (seq, ack, ece)
+        };
+        let mut opening = Trailer::default();
+        opening[NUMBER] = 9;
+        let mut answer = Trailer::default();
+        (answer[PSN], answer[NEXT]) = (3, 4);
+        assert_eq!(said(Kind::DATA, None), (7, 5, false));
+        assert_eq!(said(Kind::DATA | Kind::SYN, Some(&opening)), (9, 5, false));
+        assert_eq!(said(Kind::ACK, None), (7, 5, false));
+        assert_eq!(said(Kind::ACK | MARKED | Kind::SYN, Some(&answer)), (3, 4, true));
+        assert_eq!(said(CNP, None), (7, 5, true));
+    }
+}

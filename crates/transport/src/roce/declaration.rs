@@ -1,0 +1,192 @@
+//! The family RoCE: its names, its settings and its facts.
+
+use super::config::{CnpForm, Config, Retransmission, Window};
+use super::law::{DcqcnConfig, LawConfig, TimelyConfig};
+use crate::config::Config as Common;
+use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread};
+use crate::wire::WireConfig;
+use linkpool_settings::{Bounds, OfLaws, Preset, Settings, Visit, settings};
+use linkpool_units::Time;
+use std::sync::Arc;
+
+/// RoCE.
+#[derive(Clone, Copy, Debug)]
+pub struct Roce;
+
+const PLAIN: Law = Law {
+    name: "roce",
+    sentence: "RoCEv2 without congestion control: each queue pair sends at the rate of its host's link; see below",
+    source: "InfiniBand Architecture Specification, annex A17",
+    heeds_marks: false,
+};
+const DCQCN: Law = Law {
+    name: "dcqcn",
+    sentence: "RoCEv2; notifications of marks cut the rate, timers and bytes raise it; see below",
+    source: "Zhu et al., SIGCOMM 2015",
+    heeds_marks: true,
+};
+const DCQCN_HPCC: Law = Law {
+    name: "dcqcn-hpcc",
+    sentence: "the same with the defaults of HPCC's public simulator: marks on ACKs, a window, no byte counter",
+    source: "Li et al., SIGCOMM 2019, public ns-3 code",
+    heeds_marks: true,
+};
+
+const TIMELY: Law = Law {
+    name: "timely",
+    sentence: "RoCEv2; the rate follows the slope of the round-trip time; see below",
+    source: "Mittal et al., SIGCOMM 2015",
+    heeds_marks: false,
+};
+
+/// The laws of DCQCN, and all that change the rate.
+const DCQCNS: &[&str] = &[DCQCN.name, DCQCN_HPCC.name];
+const CHANGING: &[&str] = &[DCQCN.name, DCQCN_HPCC.name, TIMELY.name];
+
+settings! {
+    /// The settings of queue pairs.
+    #[derive(Copy)]
+    pub struct QueuePairs {
+        /// How lost packets are sent again. `"go-back-n"`: from the first missing packet on, all
+        /// (InfiniBand, section 9.7.5). `"selective"`: those that are missing (IRN, section 3.1).
+        retransmission: Retransmission = Retransmission::GoBackN;
+        /// Packets beyond the first missing one that a receiver keeps, and acknowledges without a NACK:
+        /// 0, or for example 64 where packets take several paths. A loss among them is found when a
+        /// packet beyond comes, or by the timeout.
+        reorder_window: u32 = 0, when |c| c.retransmission == Retransmission::GoBackN => "`retransmission = \"go-back-n\"`";
+        /// Least time between two NACKs for the same missing packet: 500 us (`NACK_INTERVAL` of HPCC's
+        /// repository).
+        nack_interval: Time = Time::from_us(500), within Bounds::SPAN,
+            when |c| c.retransmission == Retransmission::GoBackN => "`retransmission = \"go-back-n\"`";
+        /// Payload that a queue pair may have in flight: a size, `"bdp"` (the rate of its host's link
+        /// times the round-trip time of the idle path with a full packet and its ACK; `HAS_WIN 1` of
+        /// HPCC's repository, which takes the largest of all paths), or `"unlimited"` (adapters). A
+        /// packet may go while less is in flight.
+        window: Window = Window::Unlimited,
+            refused |c| c.window == Window::Bytes(0) => "must be above zero";
+    }
+}
+
+settings! {
+    /// What a law of marks has beside its own parameters.
+    #[derive(Copy)]
+    pub struct Notifications {
+        /// How a receiver tells the sender of marks. `"packet"`: with a packet of its own, at most one
+        /// in `cnp_interval` (Zhu et al., section 3.1). `"ack"`: with a bit on the ACK of each marked
+        /// packet (HPCC's repository).
+        cnp: CnpForm = CnpForm::Packet;
+        /// Least time between two congestion notification packets: 50 us (Zhu et al., section 3.1).
+        cnp_interval: Time = Time::from_us(50), within Bounds::SPAN, when |c| c.cnp == CnpForm::Packet => "`cnp = \"packet\"`";
+    }
+}
+
+settings! {
+    /// What a law that changes the rate has beside its own parameters.
+    #[derive(Copy)]
+    pub struct RateWindow {
+        /// Does the window shrink as the rate does (`VAR_WIN 1` of HPCC's repository)? It is then
+        /// `window` times the rate, over that of the host's link.
+        window_by_rate: bool = false;
+    }
+}
+
+/// The settings of RoCE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoceSettings {
+    /// The value of `control`.
+    law: &'static str,
+    /// Those of queue pairs.
+    pub queue_pairs: QueuePairs,
+    /// Those of laws of marks.
+    pub notifications: Notifications,
+    /// Those of laws that change the rate.
+    pub rate_window: RateWindow,
+    /// The parameters of DCQCN.
+    pub dcqcn: DcqcnConfig,
+    /// The parameters of TIMELY.
+    pub timely: TimelyConfig,
+}
+
+impl Settings for RoceSettings {
+    fn defaults(preset: Preset) -> RoceSettings {
+        RoceSettings {
+            law: PLAIN.name,
+            queue_pairs: Settings::defaults(preset),
+            notifications: Settings::defaults(preset),
+            rate_window: Settings::defaults(preset),
+            dcqcn: Settings::defaults(preset),
+            timely: Settings::defaults(preset),
+        }
+    }
+
+    fn each<V: Visit>(&mut self, visit: &mut V) {
+        self.queue_pairs.each(visit);
+        self.notifications.each(&mut OfLaws { visit: &mut *visit, laws: DCQCNS });
+        self.rate_window.each(&mut OfLaws { visit: &mut *visit, laws: CHANGING });
+        self.dcqcn.each(&mut OfLaws { visit: &mut *visit, laws: DCQCNS });
+        self.timely.each(&mut OfLaws { visit, laws: &[TIMELY.name] });
+    }
+}
+
+impl Declare for Roce {
+    const DECLARATION: Declaration = Declaration {
+        name: "roce",
+        title: "RoCE",
+        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY],
+        keys: Keys::Only(&["mss", "min_rto", "fail_after", "header", "ack_size", "paths", "priority"]),
+        facts: Facts {
+            spread: Spread::No,
+            trimming: false,
+            fins: false,
+            handshake: false,
+            stays_open: true,
+            captures: false,
+            pulled: false,
+        },
+    };
+    type Settings = RoceSettings;
+    type Config = Arc<Config>;
+
+    /// Payload of 1,024 B, the largest of InfiniBand's sizes that an Ethernet frame of 1,500 B holds
+    /// (section 5.2.6 and annex A16). Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; an
+    /// ACK has an AETH of 4, too (annex A17.3). A timeout of 4.194304 ms, which is 4.096 us x 2^10 (section
+    /// 9.9.2.4.1; the exponent is ours), seven retries, the most of its 3 bits.
+    fn defaults(law: &Law, own: &mut RoceSettings, config: &mut Common, wire: &mut WireConfig) {
+        *wire = WireConfig { header: 82, ack_size: 86 };
+        (config.mss, config.rtt.min_rto, config.fail_after) = (1_024, Time::from_ns(4_194_304), 8);
+        own.law = law.name;
+        if law.name == DCQCN_HPCC.name {
+            own.queue_pairs.window = Window::Bdp;
+            own.notifications.cnp = CnpForm::Ack;
+            own.rate_window.window_by_rate = true;
+            own.dcqcn.hpcc();
+        }
+    }
+
+    fn config(own: &RoceSettings, config: &Common, wire: WireConfig) -> Arc<Config> {
+        let (pairs, notifications, marks) = (own.queue_pairs, own.notifications, DCQCNS.contains(&own.law));
+        Arc::new(Config {
+            mss: config.mss,
+            header: wire.header,
+            rto: config.rtt.min_rto,
+            fail_after: config.fail_after,
+            retransmission: pairs.retransmission,
+            reorder_window: pairs.reorder_window,
+            nack_interval: pairs.nack_interval,
+            window: pairs.window,
+            window_by_rate: CHANGING.contains(&own.law) && own.rate_window.window_by_rate,
+            cnp: marks.then_some(notifications.cnp),
+            cnp_interval: notifications.cnp_interval,
+            law: match own.law {
+                law if law == TIMELY.name => LawConfig::Timely(own.timely.clone()),
+                _ if marks => LawConfig::Dcqcn(own.dcqcn.clone()),
+                _ => LawConfig::Line,
+            },
+        })
+    }
+
+    /// NACKs, notifications of congestion, and the rate at the end.
+    fn metrics(_: &Common) -> usize {
+        3
+    }
+}
