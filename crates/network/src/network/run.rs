@@ -54,7 +54,7 @@ pub struct Network {
     pub(super) over: Time,
     /// The window that runs ends before this time.
     pub(super) limit: Time,
-    /// True in the last window of the run: later timers need not be scheduled.
+    /// The run ends, or pauses, in this window.
     pub(super) ending: bool,
     /// The nodes whose timers are due in this window, in order.
     pub(super) woken: Vec<NodeId>,

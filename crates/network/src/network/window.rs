@@ -75,9 +75,9 @@ impl Network {
         self.take_all_to_switches();
         self.visit_switches(handler);
         if self.egress.ports.are_due() {
-            let (limit, ending) = (self.limit, self.ending);
+            let limit = self.limit;
             let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
-            ports.end_window(limit, ending, &mut transmitter);
+            ports.end_window(limit, &mut transmitter);
         }
     }
 
@@ -134,7 +134,7 @@ impl Network {
         let first = arrivals.packets.len();
         self.egress.on_the_way.take(window, stage, &mut arrivals.packets);
         if self.ending {
-            // The run ends in this window, and packets that arrive later stay on their way.
+            // The run ends in this window, or pauses: packets that arrive later stay on their way.
             let late = arrivals.packets.extract_if(first.., |incoming| incoming.packet.arrival >= self.limit);
             late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
         }
@@ -261,9 +261,7 @@ impl Network {
     #[inline(always)]
     fn finish<H: Handler>(&mut self, node: NodeId, handler: &mut H) {
         self.run_timers(node, self.limit, handler);
-        if !self.ending {
-            self.wake(node, handler);
-        }
+        self.wake(node, handler);
     }
 
     /// `packet` comes to `node`, after the timers that are due before; where they tie, the packet is

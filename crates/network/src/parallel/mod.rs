@@ -75,7 +75,8 @@ impl Progress<'_> {
 }
 
 /// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread,
-/// each other on one of its own.
+/// each other on one of its own. What is due at `end` or later waits: a further call goes on from there, as if
+/// the run had not paused. (With a `goal`, a run does not pause: the goal ends it with a whole window.)
 ///
 /// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in
 /// which they have. `progress` is called on the calling thread before the first window and then every
@@ -143,7 +144,7 @@ impl<H: Handler> Partition<'_, H> {
         barrier: &Barrier<Mailbox<H::Message>>,
         mut goes_on: impl FnMut(&Self, u64, u64) -> bool,
     ) -> Ended {
-        let last = self.network.window_of(Time(end.0.saturating_sub(1)));
+        let last = self.last_window(end);
         self.common = last.min(self.network.first_timer_of_switches());
         self.come(barrier, 0, goes_on(self, 1, 0));
         for round in 0.. {
@@ -222,8 +223,14 @@ impl<H: Handler> Partition<'_, H> {
             Report { stops: true, .. } => Some(Ended::Stopped),
             Report { done, .. } if *done >= goal => Some(Ended::Done(by())),
             Report { next: NEVER, .. } => Some(Ended::Silent(by())),
+            Report { next, .. } if *next > self.last_window(end) => Some(Ended::End),
             _ => None,
         }
+    }
+
+    /// The last window in which something is due before `end`.
+    fn last_window(&self, end: Time) -> u64 {
+        self.network.window_of(Time(end.0.saturating_sub(1)))
     }
 
     /// The report without regard to other partitions.

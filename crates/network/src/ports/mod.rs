@@ -234,18 +234,21 @@ impl Ports {
     /// Ends a window: processes the events due before `limit`, and schedules ports where packets
     /// wait.
     #[inline(never)]
-    pub(crate) fn end_window(&mut self, limit: Time, ending: bool, transmitter: &mut Transmitter<'_>) {
-        for i in 0..self.due.len() {
+    pub(crate) fn end_window(&mut self, limit: Time, transmitter: &mut Transmitter<'_>) {
+        let due = self.due.len();
+        for i in 0..due {
             let number = self.due[i];
             let Served { port, queues, is_expected } = &mut self.ports[number as usize];
             *is_expected = false;
             let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
             queues.advance(port, Time(limit.0 - 1), &mut buffer, transmitter);
-            if !ending {
-                self.expect(number, transmitter);
-            }
+            self.expect(number, transmitter);
         }
-        self.due.clear();
+        // Where a run pauses in the middle of a window, ports go on in the same one.
+        for number in self.due.drain(..).skip(due) {
+            let window = transmitter.calendar.now();
+            transmitter.calendar.schedule(window, self.first_input + number);
+        }
     }
 
     /// Are ports due in this window?

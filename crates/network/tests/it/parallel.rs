@@ -99,6 +99,35 @@ proptest! {
         }
     }
 
+    /// A run that pauses, anywhere in a window, ends as one that does not, on one thread and on several.
+    #[test]
+    fn a_run_that_pauses_goes_on_as_if_it_had_not(
+        scene in prop_oneof![scenes(fabrics()), scenes(pods_and_racks()), tapped(scenes(fabrics()))],
+        random in prop::collection::vec(0u8..3, 64),
+        pauses in prop::collection::vec(1u64..200_000_000, 1..12),
+        looks in prop::collection::vec((0u64..120_000, any::<prop::sample::Index>()), 0..6),
+        tells in any::<bool>(),
+    ) {
+        let (hosts, nodes) = (scene.fabric.hosts(), scene.fabric.nodes());
+        let look = |(ns, node): (u64, prop::sample::Index)| (Time::from_ns(ns), NodeId::new(hosts + node.index(nodes - hosts)));
+        let mut looks: Vec<(Time, NodeId)> = looks.into_iter().map(look).collect();
+        looks.sort();
+        looks.dedup();
+        let mut pauses: Vec<Time> = pauses.into_iter().map(Time::from_ps).filter(|at| *at < scene.end).collect();
+        pauses.sort();
+        let scene = Scene { looks, ..scene };
+        let terms = Terms { tells, ..Terms::default() };
+        let paused = Terms { pauses, ..terms.clone() };
+        let alone = Course { told: Vec::new(), ..scene.course(None, &terms) };
+        let of_node = |node: usize| random[node % 64];
+        let by_hand = Partitions::of_nodes(&scene.fabric, (0..scene.fabric.nodes()).map(of_node).collect());
+        for parts in [None, Some((by_hand, 3)), Some((scene.splitting(&partition(&scene.fabric, 3)), 3))] {
+            let course = scene.course(parts, &paused);
+            prop_assert_eq!(&Course { told: Vec::new(), ..course }, &alone);
+        }
+        check_conservation(&alone);
+    }
+
     /// At timers of switches, of those too that partitions share, all is as far as one alone has come: the same queues.
     #[test]
     fn timers_of_switches_find_the_same_queues(

@@ -165,12 +165,22 @@ pub struct Terms {
     pub tells: bool,
     /// The handler that gets the packet of this number panics.
     pub fails: Option<u32>,
+    /// The run pauses at these times, which are in order.
+    pub pauses: Vec<Time>,
 }
 
 impl Default for Terms {
     /// To the end.
     fn default() -> Terms {
-        Terms { goal: u64::MAX, every: 1000, stops: usize::MAX, asks: false, tells: false, fails: None }
+        Terms {
+            goal: u64::MAX,
+            every: 1000,
+            stops: usize::MAX,
+            asks: false,
+            tells: false,
+            fails: None,
+            pauses: Vec::new(),
+        }
     }
 }
 
@@ -632,17 +642,24 @@ impl Scene {
         let (all, is_full) = (runs[0].1.all.clone(), runs[0].1.is_full.clone());
         let arrived = |over| all.lock().expect("no handler fails").iter().filter(|at| **at < over).count();
         let mut told = Vec::new();
-        let ended = run_partitions(
-            runs.iter_mut().map(|(n, t)| (n, t)).collect(),
-            self.end,
-            terms.goal,
-            terms.every,
-            &mut |over, hops| {
-                is_full.store(false, Ordering::Relaxed);
-                told.push(Told { over, hops, arrived: arrived(over) });
-                told.len() < terms.stops
-            },
-        );
+        let mut run_to = |end| {
+            let ended = run_partitions(
+                runs.iter_mut().map(|(n, t)| (n, t)).collect(),
+                end,
+                terms.goal,
+                terms.every,
+                &mut |over, hops| {
+                    is_full.store(false, Ordering::Relaxed);
+                    told.push(Told { over, hops, arrived: arrived(over) });
+                    told.len() < terms.stops
+                },
+            );
+            let latest = runs.iter().flat_map(|(_, traffic)| &traffic.last_event).max();
+            assert!(latest.is_none_or(|at| *at < end), "something at or after the end");
+            ended
+        };
+        terms.pauses.iter().for_each(|pause| _ = run_to(*pause));
+        let ended = run_to(self.end);
         for Told { over, arrived: then, .. } in &told {
             assert_eq!(*then, arrived(*over), "all before {over:?} is over");
         }
