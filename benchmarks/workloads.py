@@ -7,6 +7,9 @@ matters when flows start, they are time-lines, and where paths change, rates ove
 """
 
 import argparse
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,6 +21,7 @@ from matplotlib.patches import Patch
 
 import linkpool
 from linkpool import _core
+from linkpool.result import Result
 from linkpool.study import style
 
 PAGES = Path(__file__).parents[1] / "docs" / "workloads"
@@ -29,6 +33,7 @@ TIMELINES = {
     "partition-aggregate",
     "program",
     "repeat",
+    "session",
     "trace",
     "training",
 }
@@ -133,7 +138,13 @@ def _rows(bars: pl.DataFrame, hosts: list[str]) -> list[list[Bar]]:
 def draw(name: str, out: Path) -> None:
     """Run the scenario of a page and draw its flows."""
     scenario = PAGES / f"{name}.toml"
-    result = linkpool.run(scenario)
+    program = scenario.with_suffix(".py")
+    if program.exists():
+        directory = Path(tempfile.mkdtemp()) / name
+        subprocess.run([sys.executable, program, directory], check=True)
+        result = Result(directory)
+    else:
+        result = linkpool.run(scenario)
     plan = _core.plan(scenario.read_text(encoding="utf-8"), str(scenario), None, [])
     hosts = [host for host, _ in plan["nodes"][: plan["hosts"]]]
     flows = result.flows.filter(pl.col("start_s").is_not_null())

@@ -27,9 +27,11 @@ pub(crate) fn run_error(error: &RunError) -> PyErr {
     match error {
         RunError::Write(..) => PyOSError::new_err(error.to_string()),
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
-        RunError::Paths(_) | RunError::Control { .. } | RunError::Connections { .. } | RunError::FlowNumbers { .. } => {
-            SimulationError::new_err(error.to_string())
-        }
+        RunError::Paths(_)
+        | RunError::Control { .. }
+        | RunError::Connections { .. }
+        | RunError::FlowNumbers { .. }
+        | RunError::Undriven => SimulationError::new_err(error.to_string()),
     }
 }
 

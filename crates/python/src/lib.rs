@@ -4,6 +4,7 @@
 mod control;
 mod errors;
 mod scenario;
+mod session;
 mod worker;
 
 use errors::{InternalError, ScenarioError, SimulationError};
@@ -31,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SimulationError", py.get_type::<SimulationError>())?;
     module.add("InternalError", py.get_type::<InternalError>())?;
     module.add_class::<Scenario>()?;
+    module.add_class::<session::Session>()?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(seconds, module)?)?;

@@ -52,6 +52,10 @@ impl Scenario {
         }
     }
 
+    pub(crate) fn shared(&self) -> Arc<linkpool_scenario::Scenario> {
+        self.scenario.clone()
+    }
+
     /// Does `work`, without anything to report.
     fn compute<T: Send + 'static>(
         &self,

@@ -30,6 +30,12 @@ pub(crate) fn keep_panics_quiet() {
     });
 }
 
+/// The message of the first thread that has panicked since this was asked last.
+pub(crate) fn last_panic() -> String {
+    let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    last.take().unwrap_or_else(|| "a panic".to_string())
+}
+
 /// Work that goes on.
 pub(crate) struct Worker<T>(Mutex<Receiver<Result<T, String>>>);
 
@@ -38,10 +44,7 @@ impl<T: Send + 'static> Worker<T> {
     pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> PyResult<Worker<T>> {
         let (tell, told) = channel();
         let run = move || {
-            let done = catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-                let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                last.take().unwrap_or_else(|| "a panic".to_string())
-            });
+            let done = catch_unwind(AssertUnwindSafe(work)).map_err(|_| last_panic());
             // After an interrupt nobody receives.
             let _ = tell.send(done);
         };

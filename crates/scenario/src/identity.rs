@@ -27,6 +27,7 @@ impl Scenario {
         for workload in &mut scenario.workloads {
             match &mut workload.kind {
                 WorkloadKind::Trace(trace) if trace.file.is_some() => trace.file = Some(String::new()),
+                WorkloadKind::Session(session) if session.file.is_some() => session.file = Some(String::new()),
                 WorkloadKind::Program(program) => {
                     program.file.clear();
                     program.groups_file.iter_mut().for_each(String::clear);
@@ -50,6 +51,9 @@ impl Scenario {
                 |name: &str, file: &String| NamedFile { key: key(name), name: file.clone(), parts: vec![file.clone()] };
             match &workload.kind {
                 WorkloadKind::Trace(trace) => files.extend(trace.file.iter().map(|file| whole("file", file))),
+                WorkloadKind::Session(session) if session.file.is_some() => {
+                    files.push(whole("file", &session.path.to_string_lossy().into_owned()));
+                }
                 WorkloadKind::Program(program) => {
                     files.push(NamedFile { parts: parts(program), ..whole("file", &program.file) });
                     files.extend(program.groups_file.iter().map(|file| whole("groups_file", file)));

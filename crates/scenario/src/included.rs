@@ -31,6 +31,11 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// What a SHA-256 has come to, in hex.
+/// The SHA-256 of `bytes`, in hex, as a key `sha256` has it.
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
 pub(crate) fn hex(sha256: Sha256) -> String {
     sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -27,6 +27,7 @@ pub use compile::{Compile, NoCompiler};
 pub use convert::convert;
 pub use errors::ScenarioError;
 pub use identity::NamedFile;
+pub use included::sha256;
 pub use linkpool_settings::Preset;
 pub use linkpool_transport::control::Algorithm;
 pub use linkpool_workload::WorkloadKind;

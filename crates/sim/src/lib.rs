@@ -2,6 +2,7 @@
 //! tables.
 
 mod capture;
+mod directory;
 mod divided;
 mod effort;
 mod estimate;
@@ -13,9 +14,11 @@ mod plan;
 mod record;
 mod results;
 mod run;
+mod session;
 mod start;
 mod trace;
 
+pub use directory::{RunInfo, run_to_directory};
 pub use divided::{Divided, Division, divided};
 pub use effort::expected_hops;
 pub use estimate::Estimate;
@@ -32,6 +35,7 @@ pub use plan::{
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};
+pub use results::event::{Event, Happened, Posted};
 pub use results::ideal::Ideal;
 pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome, SubflowOutcome};
 pub use results::passing::Passed;
@@ -39,7 +43,9 @@ pub use results::readable::check_table;
 pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::tables::{Unknown, tables};
-pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
+pub use run::{Progress, RunError, simulate};
+pub use session::{Options, Session, SessionError};
+pub use start::driver::{Here, React, Send, SendError};
 pub use trace::{End, Row, Sight, State, Traced, What, to_json, trace};
 
 /// The scenario of `text`, for unit tests.

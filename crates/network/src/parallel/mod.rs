@@ -76,7 +76,7 @@ impl Progress<'_> {
 
 /// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread,
 /// each other on one of its own. What is due at `end` or later waits: a further call goes on from there, as if
-/// the run had not paused. (With a `goal`, a run does not pause: the goal ends it with a whole window.)
+/// the run had not paused.
 ///
 /// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in
 /// which they have. `progress` is called on the calling thread before the first window and then every
@@ -151,6 +151,8 @@ impl<H: Handler> Partition<'_, H> {
             barrier.wait(round);
             let together = barrier.together(round);
             if let Some(ended) = self.ended(&together, end, goal) {
+                // A further call may go on from here.
+                self.receive_messages(barrier, round);
                 self.receive_packets(barrier, round);
                 return ended;
             }

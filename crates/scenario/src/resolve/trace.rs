@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use linkpool_network::Fabric;
-use linkpool_workload::kinds::{Trace, TraceFlow, TraceFormat};
+use linkpool_workload::kinds::{Session, Trace, TraceFlow, TraceFormat};
 use sha2::{Digest, Sha256};
 
 use super::failures::cable;
@@ -53,6 +53,34 @@ pub(super) fn read_file(trace: &mut Trace, known: &Known<'_>, section: &mut Sect
         Err((at, why)) => {
             section.error("file", format!("{file}{at}: {why}"));
             None
+        }
+    }
+}
+
+/// Reads the messages of the session's file, if it names one.
+pub(super) fn read_messages(session: &mut Session, known: &Known<'_>, section: &mut Section<'_, '_>) {
+    let Some(file) = session.file.clone() else { return };
+    let path = known.directory.join(&file);
+    let bytes = match included::bytes(&path) {
+        Ok(bytes) => bytes,
+        Err(why) => return section.error("file", format!("{file}: {why}")),
+    };
+    let digest = hex(Sha256::new_with_prefix(&bytes));
+    if let Err(why) = check_digest(&file, session.sha256.as_deref(), &digest) {
+        return section.error("file", why);
+    }
+    if let Ok(path) = std::path::absolute(path) {
+        if !Session::is_of_result(&file) {
+            // The scenario as run names the file wherever it is read.
+            session.file = Some(path.to_string_lossy().into_owned());
+        }
+        session.path = path;
+    }
+    session.sha256 = Some(digest);
+    if known.fabric.is_some() {
+        match read(bytes, TraceFormat::Csv).and_then(|Read { rows, .. }| flows(&rows, known)) {
+            Ok(messages) => session.messages = messages,
+            Err((at, why)) => section.error("file", format!("{file}{at}: {why}")),
         }
     }
 }

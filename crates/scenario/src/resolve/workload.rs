@@ -68,6 +68,9 @@ impl Workloads {
         if let WorkloadKind::Trace(trace) = &mut workload.kind {
             self.failures.extend(trace::read_file(trace, around.known, section));
         }
+        if let WorkloadKind::Session(session) = &mut workload.kind {
+            trace::read_messages(session, around.known, section);
+        }
         if let WorkloadKind::Program(program) = &mut workload.kind {
             program::read(program, around.known, section);
         }

@@ -20,7 +20,7 @@ pub use flows::{Flows, Merged};
 pub use ids::{FlowId, LabelId, ProcessId, TransportId};
 pub use paths::{PathError, PathRule};
 pub use placement::Placement;
-pub use planned::{PlannedFlow, PlannedProcess};
+pub use planned::{Driven, PlannedFlow, PlannedProcess};
 pub use programs::{MessageOf, PlannedPrograms};
 pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::{Follower, Waits};
@@ -61,6 +61,10 @@ pub struct Plan {
     pub programs: Vec<PlannedPrograms>,
     /// The goal that ends the run early, if there is one.
     pub goal: Option<Goal>,
+    /// The kinds of messages that a program sends while the run goes on: one for each workload of kind `session`.
+    pub driven: Vec<Driven>,
+    /// Of each of these, the messages that a file has, in the order in which their hosts number them.
+    pub replayed: Vec<Vec<PlannedFlow>>,
     /// The labels of flows in the results: one for each workload, or two if some of its flows
     /// answer others.
     pub labels: Vec<String>,
@@ -115,7 +119,7 @@ impl Plan {
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let mut traffic = Traffic::new(scenario, &fabric, of);
         let (flows, waits) = traffic.in_order(scenario.duration);
-        let Traffic { labels, workloads, jobs, persistent, processes, programs, .. } = traffic;
+        let Traffic { labels, workloads, jobs, persistent, processes, programs, driven, replayed, .. } = traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -141,6 +145,8 @@ impl Plan {
             processes,
             programs,
             goal,
+            driven,
+            replayed,
             measure: scenario.measure,
             labels,
             workloads,
@@ -156,19 +162,30 @@ impl Plan {
         }
     }
 
+    /// The number in the results of message `number` that `host` sends by `channel`, a place in [`Plan::driven`]. The
+    /// messages of a host are numbered as the flows of a process are. None beyond 32 bits.
+    pub(crate) fn driven_id(&self, channel: usize, host: HostId, number: u32) -> Option<FlowId> {
+        self.id(ProcessId::new(self.processes.len() + channel * self.fabric.hosts() + host.index()), number)
+    }
+
+    /// Processes, and hosts that number messages of their own.
+    fn numbering(&self) -> u64 {
+        (self.processes.len() + self.driven.len() * self.fabric.hosts()) as u64
+    }
+
     /// The number in the results of flow `number` of `process`. The flows of the plan come first,
     /// then the messages of programs; the flows of processes follow, one of each process by turns.
     /// None beyond 32 bits.
     pub fn id(&self, process: ProcessId, number: u32) -> Option<FlowId> {
-        let id = self.first_of_processes() + u64::from(number) * self.processes.len() as u64 + u64::from(process);
+        let id = self.first_of_processes() + u64::from(number) * self.numbering() + u64::from(process);
         u32::try_from(id).ok().map(FlowId::from)
     }
 
     /// The process that started flow `id`, if one did, and its own number for the flow.
     pub fn of_process(&self, id: FlowId) -> Option<(ProcessId, u32)> {
         let index = u64::from(id).checked_sub(self.first_of_processes())?;
-        let processes = self.processes.len() as u64;
-        Some((ProcessId::new((index % processes) as usize), (index / processes) as u32))
+        let process = (index % self.numbering()) as usize;
+        (process < self.processes.len()).then(|| (ProcessId::new(process), (index / self.numbering()) as u32))
     }
 
     /// A random number of the connection that is opened for flow `id`. It stands for addresses and
@@ -204,10 +221,11 @@ impl Plan {
         self.ends(|flow| flow.dst)
     }
 
-    /// The ends of all flows, and the hosts of ranks; with processes, all hosts, as a process may
-    /// use any.
+    /// The ends of all flows, and the hosts of ranks; with processes, or a program that drives the
+    /// run, all hosts, as these may use any.
     fn ends(&self, end: impl Fn(&Flow) -> HostId) -> impl Iterator<Item = HostId> {
-        let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
+        let any = !self.processes.is_empty() || !self.driven.is_empty();
+        let mut found = vec![any; self.fabric.hosts()];
         self.flows.iter().for_each(|f| found[end(&f.flow).index()] = true);
         self.programs.iter().flat_map(|programs| &programs.hosts).for_each(|host| found[host.index()] = true);
         HostId::first(found.len()).zip(found).filter_map(|(host, is)| is.then_some(host))
@@ -238,10 +256,11 @@ impl Plan {
         if may_run_ahead { partitions.running_ahead(&self.fabric, self.policies, timetable) } else { partitions }
     }
 
-    /// May a host send another a message without a packet? So do processes, flows that wait for others, messages that share a
+    /// May a host send another a message without a packet? So do processes, programs that drive the run, flows that wait for others, messages that share a
     /// connection, a scheduler, and connections that have no FIN.
     pub(crate) fn sends_messages(&self) -> bool {
-        !self.processes.is_empty()
+        !self.driven.is_empty()
+            || !self.processes.is_empty()
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
             || self.placement.is_some()

@@ -37,6 +37,28 @@ pub struct PlannedProcess {
     pub answer_label: LabelId,
 }
 
+/// How the messages are carried that a program sends by one `[[workload.session]]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Driven {
+    /// Their transport.
+    pub transport: TransportId,
+    /// Messages below this many bytes have this other transport.
+    pub small: Option<(u64, TransportId)>,
+    /// The label of their flows.
+    pub label: LabelId,
+    /// None is sent before this.
+    pub start: Time,
+    /// Does the program send them in this run? Otherwise they are in a file, as it has sent them in another.
+    pub outside: bool,
+}
+
+impl Driven {
+    /// A message that is `flow`.
+    pub(crate) fn planned(&self, flow: Flow) -> PlannedFlow {
+        PlannedFlow { flow, transport: by_size(self.small, flow.size, self.transport), label: self.label }
+    }
+}
+
 impl PlannedProcess {
     /// The transport of its flow of `size`.
     pub fn transport_of(&self, size: Option<u64>) -> TransportId {

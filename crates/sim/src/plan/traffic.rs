@@ -2,7 +2,7 @@
 
 use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
-use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
+use crate::plan::planned::{Driven, PlannedFlow, PlannedProcess, by_size};
 use crate::plan::programs::PlannedPrograms;
 use crate::plan::waits::{Follower, Waits};
 use crate::plan::workload;
@@ -11,7 +11,8 @@ use linkpool_scenario::{Scenario, Workload};
 use linkpool_settings::Kinds;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
-use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run, Wait};
+use linkpool_workload::kinds::Driven::{Outside, Replayed};
+use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run, TraceFlow, Wait};
 use std::collections::HashMap;
 
 /// The flows and processes of a scenario's workloads.
@@ -30,6 +31,9 @@ pub(crate) struct Traffic {
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
     pub(crate) programs: Vec<PlannedPrograms>,
+    pub(crate) driven: Vec<Driven>,
+    /// Of each of these, the messages that a file has.
+    pub(crate) replayed: Vec<Vec<PlannedFlow>>,
     /// Which of these wait for which, by their places there.
     pub(crate) waits: Vec<(usize, Wait)>,
     /// Flows that do not wait for all of these, and for how many they do.
@@ -80,6 +84,16 @@ impl Traffic {
     fn add(&mut self, workload: &Workload, run: &Run, transport: TransportId) {
         let (label, answer_label) = self.labels(workload);
         let small = workload.small.map(|small| (small.below, TransportId::new(small.transport)));
+        self.driven.extend(workload.kind.settings().driven().map(|by| {
+            let driven = Driven { transport, small, label, start: run.start, outside: by == Outside };
+            if let Replayed(messages) = by {
+                let flow = |m: &TraceFlow| Flow::new((m.from, m.to), Some(m.size), run.start + m.start);
+                self.replayed.push(messages.iter().map(|message| driven.planned(flow(message))).collect());
+            } else {
+                self.replayed.push(Vec::new());
+            }
+            driven
+        }));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
         let Demand { listed, waits, enough, drawn, processes, programs } = workload.kind.settings().demand(run);
         let first = self.flows.len();

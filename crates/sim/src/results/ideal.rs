@@ -7,7 +7,7 @@ use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, Spreading, revers
 use linkpool_transport::paths::Subflows;
 use linkpool_units::Time;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Picoseconds by which the simulator may send a packet early over a link, as it rounds.
 const ROUNDING: f64 = 2.0;
@@ -26,21 +26,21 @@ pub struct Ideal<'p> {
     /// Do switches send all packets of a subflow one way, during the whole run?
     switches_are_steady: bool,
     /// Between two switches, or hosts with several NICs.
-    between: HashMap<(NodeId, NodeId), Rc<Ways>>,
+    between: HashMap<(NodeId, NodeId), Arc<Ways>>,
 }
 
 /// The paths of a flow in one direction.
 struct Between {
     /// The only link of the sending host.
     first: Option<Cost>,
-    ways: Rc<Ways>,
+    ways: Arc<Ways>,
     /// The only link to the receiving host, unless it is the first too.
     last: Option<Cost>,
 }
 
 impl Between {
     fn paths(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Between {
-        Between { first: None, ways: Rc::new(Ways::by_paths(fabric, paths)), last: None }
+        Between { first: None, ways: Arc::new(Ways::by_paths(fabric, paths)), last: None }
     }
 
     fn hops(&self) -> usize {
@@ -212,7 +212,7 @@ impl<'p> Ideal<'p> {
             None => {
                 let levels = self.routes.levels(fabric, src, dst);
                 let inner = usize::from(first.is_some())..levels.len().checked_sub(usize::from(last.is_some()))?;
-                let ways = Rc::new(Ways::by_levels(fabric, levels.get(inner)?));
+                let ways = Arc::new(Ways::by_levels(fabric, levels.get(inner)?));
                 self.between.insert((from, to), ways.clone());
                 ways
             }

@@ -3,6 +3,7 @@
 pub(crate) mod changes_table;
 pub(crate) mod column;
 pub(crate) mod elsewhere;
+pub(crate) mod event;
 pub(crate) mod flows_table;
 pub(crate) mod ideal;
 pub(crate) mod iterations;

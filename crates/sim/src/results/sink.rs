@@ -1,6 +1,7 @@
 //! The interface for results during a run: memory does not grow with simulated time.
 
 use crate::plan::FlowId;
+use crate::results::event::Event;
 use crate::results::outcome::{FlowOutcome, JobOutcome, MeasuredLink, RankOutcome};
 use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
@@ -24,6 +25,8 @@ pub trait Sink {
     fn rank(&mut self, _rank: RankOutcome) {}
     /// A packet passes a port that is recorded: by the time at which it passes.
     fn packet(&mut self, _passed: Passed) {}
+    /// Something has happened to a message of a driven run: by time, and at one time by what, and by number.
+    fn event(&mut self, _event: Event) {}
     /// Nothing more can be taken: the run ends.
     fn is_broken(&self) -> bool {
         false
@@ -63,6 +66,7 @@ pub(crate) struct Recorded {
     pub(crate) jobs: Vec<JobOutcome>,
     pub(crate) ranks: Vec<RankOutcome>,
     pub(crate) passing: Vec<Passing>,
+    pub(crate) events: Vec<Event>,
     /// Flows whose data has been delivered whole, and when.
     pub(crate) delivered: Vec<(FlowId, Time)>,
     /// At the end of the run: bytes that links put on the wire in the measured period.
@@ -144,10 +148,12 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         ready.delivered.append(&mut buffer.delivered);
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.ranks.extend(buffer.ranks.extract_if(.., |r| r.active_until < before));
+        ready.events.extend(buffer.events.extract_if(.., |e| e.at < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }
     ready.samples.sort_unstable_by_key(Sample::order);
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
+    ready.events.sort_unstable_by_key(Event::order);
     ready.ranks.sort_unstable_by_key(|r| (r.active_until, r.programs, r.rank, r.iteration));
     ready
 }

@@ -15,7 +15,7 @@ use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, Plan};
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, failure, take};
-use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, components};
+use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, check_undriven, components};
 use linkpool_network::{Ended, LinkId, Network, Partitions, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -67,6 +67,7 @@ pub(crate) fn follow(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, RunError> {
     let plan = Plan::new(scenario);
+    check_undriven(&plan)?;
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes))).map_err(RunError::Paths)?;

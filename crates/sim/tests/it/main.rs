@@ -36,6 +36,7 @@ mod relatives;
 mod repeat;
 mod roce;
 mod scatter;
+mod session;
 mod slow_reader;
 mod spraying;
 mod swift;

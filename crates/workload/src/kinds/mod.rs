@@ -14,6 +14,7 @@ mod partition_aggregate;
 mod place;
 mod poisson;
 mod program;
+mod session;
 mod trace;
 mod training;
 
@@ -30,10 +31,20 @@ pub use partition_aggregate::PartitionAggregate;
 pub use place::{Place, TierShare};
 pub use poisson::Poisson;
 pub use program::{Program, ProgramFormat, RankPlacement};
+pub use session::Session;
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 pub use training::Training;
 
 use linkpool_settings::kinds;
+
+/// Where the messages come from that a program sends while the run goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Driven<'w> {
+    /// From a program.
+    Outside,
+    /// From a file of a run that a program has driven.
+    Replayed(&'w [TraceFlow]),
+}
 
 /// The settings of a workload of some kind: their checks, and the flows that follow from them.
 pub trait Workload {
@@ -80,6 +91,11 @@ pub trait Workload {
     /// Do its flows from one host to another share a connection, which stays open?
     fn persistent(&self) -> bool {
         false
+    }
+
+    /// Where its messages come from, if a program sends them while the run goes on.
+    fn driven(&self) -> Option<Driven<'_>> {
+        None
     }
 
     /// The pairs that may have flows, if there are `hosts` hosts.
@@ -162,4 +178,6 @@ workloads! {
     Collective(Collective) = "collective";
     /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies.
     Training(Training) = "training";
+    /// Messages that a program sends while the run goes on.
+    Session(Session) = "session";
 }

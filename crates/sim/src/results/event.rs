@@ -1,0 +1,51 @@
+//! What a program that drives a run learns of its messages.
+
+use crate::plan::FlowId;
+use linkpool_network::HostId;
+use linkpool_units::Time;
+
+/// A message of a driven run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Posted {
+    /// Its number, which is that of its flow in the results.
+    pub id: FlowId,
+    /// The host that sends it.
+    pub from: HostId,
+    /// The host that receives it.
+    pub to: HostId,
+    /// Its size. (One of 0 bytes is sent as one byte, since something must arrive.)
+    pub bytes: u64,
+    /// Whatever the program likes; the simulation does not read it.
+    pub tag: u64,
+    /// The time from which the host sends it.
+    pub at: Time,
+}
+
+/// What happens to a message, in the order in which it does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Happened {
+    /// All its bytes have arrived at the receiving host, in order.
+    Delivered,
+    /// All its bytes are acknowledged, as the sending host knows.
+    Acked,
+    /// Its sender has given up.
+    GivenUp,
+}
+
+/// An event of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: Happened,
+    /// To which message.
+    pub message: Posted,
+}
+
+impl Event {
+    /// The order of events; it is total.
+    pub(crate) fn order(&self) -> (Time, Happened, FlowId) {
+        (self.at, self.what, self.message.id)
+    }
+}
