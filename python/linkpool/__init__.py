@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     from linkpool.replay import ReplayError
     from linkpool.result import NotRecordedError, ReplayWarning, Result, ResultError
     from linkpool.scenario import Scenario
+    from linkpool.session import Answer, Event, Session
     from linkpool.study.model import Arm, Study, StudyError
     from linkpool.study.result import StudyResult
     from linkpool.summary import Summary
 
 _HOMES = {
+    "Answer": "linkpool.session",
     "Arm": "linkpool.study.model",
     "BusyError": "linkpool.publish",
+    "Event": "linkpool.session",
     "ExplainError": "linkpool.explain.replay",
     "Explanation": "linkpool.explain.explanation",
     "FigureError": "linkpool.figures.kind",
@@ -51,6 +54,7 @@ _HOMES = {
     "ResultError": "linkpool.result",
     "Scenario": "linkpool.scenario",
     "ScenarioError": "linkpool._core",
+    "Session": "linkpool.session",
     "SimulationError": "linkpool._core",
     "Study": "linkpool.study.model",
     "StudyError": "linkpool.study.model",
@@ -78,8 +82,10 @@ _attach(
 )
 
 __all__ = [
+    "Answer",
     "Arm",
     "BusyError",
+    "Event",
     "ExplainError",
     "Explanation",
     "FigureError",
@@ -93,6 +99,7 @@ __all__ = [
     "ResultError",
     "Scenario",
     "ScenarioError",
+    "Session",
     "SimulationError",
     "Study",
     "StudyError",

@@ -94,6 +94,49 @@ class Scenario:
     def measure(self, threads: int) -> dict[str, float]:
         """Simulate it, write nothing, and return what it cost."""
 
+class Session:
+    """A run that a program drives; `linkpool.Session` explains it.
+
+    An event is when, what (delivered, acked, given up), the number of the message, its source,
+    destination, size and tag, and when it was due. A message is its source, destination, size,
+    tag, when it is due, and its channel; an answer lacks the source. Times are picoseconds.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        directory: str | None,
+        threads: int | None,
+        react: Callable[
+            [tuple[int, int, int, int, int, int, int, int]],
+            list[tuple[int, int, int, int, int]] | None,
+        ]
+        | None,
+    ) -> None: ...
+    @property
+    def now(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def lookahead(self) -> int: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def channels(self) -> list[str]: ...
+    @property
+    def open_messages(self) -> int: ...
+    def send(self, messages: list[tuple[int, int, int, int, int, int]]) -> list[int]: ...
+    def advance_to(self, to: int) -> None: ...
+    def step(self, to: int) -> bool: ...
+    def drain(self) -> bool: ...
+    def poll(self) -> tuple[int, int, int, int, int, int, int, int] | None: ...
+    def events(self) -> list[tuple[int, int, int, int, int, int, int, int]]: ...
+    def close(self, keep: bool) -> bool:
+        """End the run; with `keep` its results are written, if there is a directory.
+
+        Return whether it had not ended.
+        """
+
 def load(
     text: str,
     path: str,

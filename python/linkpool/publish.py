@@ -92,7 +92,7 @@ RESULT_FILES = (
     | {"summary.json", "capture.pcapng", manifest.NAME}
     | {f"{table}.parquet" for table in TABLES}
 )
-RESULT = Kind("a linkpool result", REQUIRED, RESULT_FILES)
+RESULT = Kind("a linkpool result", REQUIRED, RESULT_FILES, ("messages.*.csv",))
 """The result of one run."""
 
 

@@ -102,7 +102,7 @@ class Scenario:
         queue.limits
 
         """
-        return self._loaded(seed, run_code).toml
+        return self.loaded(seed, run_code).toml
 
     def run(
         self,
@@ -116,7 +116,7 @@ class Scenario:
         """Simulate the scenario; arguments and errors are those of `linkpool.run`."""
         require_threads(threads)
         return simulate_loaded(
-            self._loaded(seed, run_code=True), out, progress, threads, ignore_estimate
+            self.loaded(seed, run_code=True), out, progress, threads, ignore_estimate
         )
 
     def study(self, **fields: Any) -> "Study":
@@ -138,7 +138,8 @@ class Scenario:
         ]
         return Study(base=base, arms=arms, **fields)
 
-    def _loaded(self, seed: int | None, run_code: bool) -> _core.Scenario:
+    def loaded(self, seed: int | None, run_code: bool) -> _core.Scenario:
+        """Read and check it; the arguments and errors are those of `check`."""
         require_seed(seed)
         name = "scenario.toml" if self.file is None else str(self.file)
         settings = [(key, inline(value)) for key, value in self.settings.items()]
