@@ -53,6 +53,10 @@ COMMANDS: Commands = {
         "linkpool.cli.run:run",
         "Simulate a scenario and write its tables; they are the same on any number of threads.",
     ),
+    "serve": Command(
+        "linkpool.cli.serve:serve",
+        "Let a program in another process drive a run: frames of JSON on stdin and stdout.",
+    ),
     "show": Command(
         "linkpool.cli.show:show",
         "Print the statistics of a result.",
