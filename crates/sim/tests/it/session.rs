@@ -244,6 +244,21 @@ fn a_session_is_run_again_from_its_results() {
     assert!(matches!(Session::open(Arc::new(loaded), Options::default()), Err(SessionError::Undriven)));
 }
 
+#[path = "../../examples/session.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod example;
+
+/// Sixteen parts of 62,500 B go round: 30 steps, of which none is faster than two links.
+#[test]
+fn the_example_drives_a_ring() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads/session.toml");
+    let took = example::all_reduce(path, 1_000_000, 1).unwrap();
+    // 62,500 B with headers take 5.2 us on a link of 100 Gb/s, and each link 0.5 us.
+    assert!(took > Time::from_us(30 * 6) && took < Time::from_us(30 * 20), "{took}");
+    assert_eq!(example::all_reduce(path, 1_000_000, 3).unwrap(), took);
+    assert!(example::all_reduce("no such file", 1, 1).is_err());
+}
+
 proptest! {
     #![proptest_config(cases(20))]
 
