@@ -183,7 +183,7 @@ fn the_lowest_psn_is_sent_again_first() {
     assert_eq!((sender.counters().nacks, sender.in_flight()), (3, 3 * WIRE), "the second NACK of 1 is late");
     // 3 packets are in flight, and the window lost 2: an ACK of packet 0 makes room.
     sender.on_ack(&ack(1), 0, us(14), &mut said);
-    assert!(said.waits && sender.on_turn(us(15), &mut said));
+    assert!(std::mem::take(&mut said.waits) && sender.on_turn(us(15), &mut said));
     assert_eq!(said.data.len(), 1);
     assert!(said.data[0].0.psn == 1 && said.data[0].0.again && said.data[0].0.ack_now);
 }
