@@ -17,7 +17,7 @@ from linkpool.errors import InputError
 from linkpool.loading import Value, load, overrides
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
-from linkpool.offered import TierLoad
+from linkpool.offered import TierLoad, remarks
 from linkpool.publish import is_text
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
@@ -274,6 +274,14 @@ class Result:
             self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
 
     @cached_property
+    def name(self) -> str:
+        """The name of the scenario."""
+        try:
+            return str(tomllib.loads(self.scenario.partition("\n[")[0])["name"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
+
+    @cached_property
     def run(self) -> dict[str, Any]:
         """Version, times and packet-hops of the run."""
         text = self._text("run.json")
@@ -389,7 +397,7 @@ class Result:
         return again
 
     def _repr_html_(self) -> str:
-        """Show what the run gave in a notebook: its summary in a few lines."""
+        """Show the run in a notebook: its name, the summary in a few lines, what to look at."""
         of = self.summary.overall
         shown = {
             "flows, of which finished": f"{of.flows}, {of.finished}",
@@ -401,7 +409,20 @@ class Result:
             "packets dropped by queues": str(self.summary.drops),
         }
         rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in shown.items())
-        return f"<table><caption>{escape(str(self._shown))}</caption>{rows}</table>"
+        said = []
+        if of.unfinished:
+            said.append(
+                f"{of.unfinished} of {of.unfinished + of.finished} flows had not finished when the "
+                "run ended; each counts as old as it was then (≥)"
+            )
+        said += remarks(self.offered)
+        lines = "".join(f"<p>{escape(line)}</p>" for line in said)
+        start, end = (show_seconds(at, given=True) for at in self.period)
+        about = f"seed {self.seed}, measured from {start} to {end}"
+        return (
+            f"<h4>{escape(self.name)}</h4><p>{escape(about)}</p>"
+            f"<table>{rows}</table>{lines}<p><small>{escape(str(self._shown))}</small></p>"
+        )
 
     def check(self) -> None:
         """Raise `ResultError` unless every file is there, and of this version of linkpool."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from linkpool import _core
 from linkpool.publish import publish_file
+from linkpool.report.data.answers import answers
 from linkpool.report.data.result import result_data
 from linkpool.report.data.sides import sides
 from linkpool.study.arms import Arm
@@ -61,6 +62,7 @@ def write_report(
     content = {
         "version": _core.__version__,
         "title": title,
+        "answers": [] if study is None else answers(study, arms),
         "results": [result_data(arm, flows, trace, stage) for arm in arms],
         "study": sides(
             arms,

@@ -20,6 +20,7 @@ from linkpool import manifest
 from linkpool.manifest import DamagedError, verify
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
+from linkpool.study.answer import answer, asked
 from linkpool.study.measures import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.remarks import COUNTS, remarks
@@ -219,13 +220,28 @@ class StudyResult:
             )
         return table
 
+    def answer(self) -> list[str]:
+        """Say which arm is best, by how much, and how sure that is; a sentence per setting."""
+        return answer(self.study, self.data)
+
     def _repr_html_(self) -> str:
-        """Show the statistics in a notebook."""
+        """Show in a notebook what was asked, the answer, claims, what did not finish, a table."""
         title = self.study.title or self.study.name
+        answers = "".join(f"<li>{escape(line)}</li>" for line in self.answer())
+        answers = f"<ul>{answers}</ul>" if answers else ""
+        claims = "".join(
+            f"<li>{escape(f'{one.holds.value}: {one.claim}: {one.of} {one.measured}')}</li>"
+            for one in self.verdicts
+        )
+        claims = f"<p>claims</p><ul>{claims}</ul>" if claims else ""
+        said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
         with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
             table = self.statistics._repr_html_()
-        said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
-        return f"<h4>{escape(title)}</h4>{table}{said}"
+        whole = f"<details><summary>statistics</summary>{table}</details>"
+        return (
+            f"<h4>{escape(title)}</h4><p>{escape(asked(self.study))}</p>"
+            f"{answers}{claims}{said}{whole}"
+        )
 
 
 def _literals(keys: Mapping[str, Any]) -> list[pl.Expr]:

@@ -1,0 +1,36 @@
+"""The first lines of the page of a study: what was asked, the answer, claims, unfinished flows."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from linkpool.study.answer import answer, asked
+from linkpool.study.arms import Arm
+from linkpool.study.measures import measure
+from linkpool.study.model import SEED, Study
+from linkpool.study.remarks import counts_of, remarks
+from linkpool.study.verdicts import judge
+
+
+def answers(study: Study, arms: Sequence[Arm]) -> list[str]:
+    """Return the lines; `arms` are all arms of the study."""
+    claimed = [claim.measure for claim in study.claims]
+    names = list(dict.fromkeys([*study.measures, *claimed]))
+    rows = pl.concat(
+        [
+            measure(result, names).select(
+                *(pl.lit(value).alias(key) for key, value in arm.keys.items()),
+                pl.lit(seed).alias(SEED),
+                pl.all(),
+            )
+            for arm in arms
+            for seed, result in enumerate(arm.results)
+        ],
+        how="vertical_relaxed",
+    )
+    claims = (
+        f"{one.holds.value}: {one.claim}: {one.of} {one.measured}"
+        for one in judge(study.claims, rows, study.keys)
+    )
+    runs = ((arm.name, counts_of(result)) for arm in arms for result in arm.results)
+    return [asked(study), *answer(study, rows), *claims, *remarks(runs)]

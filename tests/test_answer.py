@@ -1,0 +1,125 @@
+"""The answer of a study: which arm is best, by how much, how sure; in notebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import linkpool
+from linkpool.study import Study
+from linkpool.study.answer import MOST_LINES, answer, asked
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def study(**more: Any) -> Study:
+    arms = [{"name": name} for name in "abc"]
+    document = {
+        "base": "x.toml",
+        "arm": arms,
+        "measures": ["flows.all", "goodput.mean"],
+        "seeds": 3,
+    }
+    return Study.from_dict({**document, **more})
+
+
+def data(values: dict[tuple[Any, ...], list[float]], **more: Any) -> pl.DataFrame:
+    """Return goodputs by arm, varied value and seed."""
+    row = {"measure": "goodput", "part": "all", "statistic": "mean", "unit": "bit/s", **more}
+    counted = {"count": 10, "unfinished": 0, "at_least": False}
+    names = ("arm", "queue.mark")
+    return pl.DataFrame(
+        [
+            {**dict(zip(names, keys, strict=False)), "seed": i, **counted, **row, "value": value}
+            for keys, of in values.items()
+            for i, value in enumerate(of)
+        ]
+    )
+
+
+def test_the_best_arm_is_compared_with_the_next() -> None:
+    # The ratio is 0.5; Fieller's interval is that of `ratio_interval`, 1 / 2.026 to 1 / 1.979.
+    table = data({("a",): [10.0, 11.0, 12.0], ("b",): [20.0, 22.1, 23.9], ("c",): [1.0, 2.0, 3.0]})
+    (line,) = answer(study(), table)
+    assert line.startswith(
+        "b has the largest goodput.mean, 22 bit/s; a, the next, has 0.5 times that "
+        "(95%: 0.494 to 0.505): sure over 3 seeds, p = "
+    )
+    assert asked(study()) == "3 arms × 3 seeds, by flows.all, goodput.mean"
+
+
+def test_small_measures_are_won_by_the_least_and_unfinished_flows_leave_it_open() -> None:
+    of = {"measure": "timeouts", "statistic": "total", "unit": ""}
+    small = study(measures=["timeouts.total"])
+    table = data({("a",): [4.0], ("b",): [2.0]}, **of)
+    assert answer(small, table) == [
+        "b has the least timeouts.total, 2; a, the next, has 2 times that: one seed, so chance is "
+        "not told from effect"
+    ]
+    (line,) = answer(small, table.with_columns(at_least=pl.lit(True)))
+    assert line.startswith(
+        "open: b has the least timeouts.total so far, 2, but flows of it had not"
+    )
+
+
+def test_each_setting_has_its_answer_and_many_are_adjusted_together() -> None:
+    marks = list(range(1, 9))
+    varied = study(vary={"queue.mark": marks})
+    values = {("a", m): [1.0, 1.1, 1.3] for m in marks} | {("b", m): [1.2, 1.4, 1.5] for m in marks}
+    lines = answer(varied, data(values))
+    assert len(lines) == MOST_LINES + 1
+    assert lines[-1] == "2 more settings: see the table"
+    assert lines[0].startswith(
+        "queue.mark 1: b has the largest goodput.mean, 1.37 bit/s; a, the next"
+    )
+    # Student's t of 0.2, 0.3 and 0.2 is 7, p 0.0198: one comparison is sure, eight are not.
+    assert lines[0].endswith("not sure over 3 seeds, p = 0.158")
+    (one,) = answer(study(), data({(a,): values[(a, 1)] for a in "ab"}))
+    assert one.endswith(": sure over 3 seeds, p = 0.0198")
+
+
+def test_nobody_wins_alone_or_by_a_measure_without_a_direction() -> None:
+    assert answer(study(arm=[{"name": "a"}]), data({("a",): [1.0]})) == []
+    assert answer(study(measures=["flows.all"]), data({("a",): [1.0], ("b",): [2.0]})) == []
+    assert answer(study(), data({("a",): [1.0]})) == []
+
+
+@pytest.mark.core
+def test_a_notebook_shows_the_answer_first(tmp_path: Path) -> None:
+    senders = {"few": 2, "<many>": 8}
+    arms = [
+        {"name": name, "set": {"workload.incast.0.senders": count}}
+        for name, count in senders.items()
+    ]
+    base = str(ROOT / "docs/workloads/incast.toml")
+    made = Study.from_dict(
+        {
+            "base": base,
+            "title": "How many?",
+            "arm": arms,
+            "measures": ["fct.mean"],
+            "claim": [{"measure": "jain", "above": 0.1}],
+        }
+    ).run(tmp_path)
+    shown = made._repr_html_()
+    order = [
+        shown.index(part)
+        for part in (
+            "<h4>How many?</h4><p>2 arms × 1 seed, by fct.mean</p>",
+            "<li>few has the least fct.mean, ",
+            "<li>holds: jain above 0.1: few ",
+            "every flow finished before the run ended",
+            "<details><summary>statistics</summary>",
+        )
+    ]
+    assert order == sorted(order)
+    assert "&lt;many&gt;, the next, has" in shown
+    of_run = linkpool.run(base, set={"drain": "0s", "duration": "4360us"})
+    shown = of_run._repr_html_()
+    assert shown.startswith("<h4>incast</h4><p>seed 1, measured from 0 s to 4.36 ms</p><table>")
+    left = of_run.summary.overall.unfinished
+    assert left > 0
+    assert f"{left} of {of_run.summary.overall.flows} flows had not finished when" in shown
