@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +13,10 @@ import polars as pl
 import pytest
 
 import linkpool
+from linkpool.report.page import write_report
 from linkpool.study import Study
 from linkpool.study.answer import MOST_LINES, answer, asked
+from linkpool.study.arms import arms_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -117,6 +123,13 @@ def test_a_notebook_shows_the_answer_first(tmp_path: Path) -> None:
     ]
     assert order == sorted(order)
     assert "&lt;many&gt;, the next, has" in shown
+    arms_of_it = arms_of([made.dir])
+    write_report(arms_of_it, tmp_path / "page.html", study=made.study)
+    (packed,) = re.findall(r'id="data">([^<]*)<', (tmp_path / "page.html").read_text("utf-8"))
+    lines = json.loads(gzip.decompress(base64.b64decode(packed)))["answers"]
+    assert lines[:2] == [asked(made.study), *made.answer()]
+    assert lines[2].startswith("holds: jain above 0.1: few ")
+    assert lines[-1] == "every flow finished before the run ended"
     of_run = linkpool.run(base, set={"drain": "0s", "duration": "4360us"})
     shown = of_run._repr_html_()
     assert shown.startswith("<h4>incast</h4><p>seed 1, measured from 0 s to 4.36 ms</p><table>")

@@ -116,6 +116,8 @@ export interface Measured {
 export interface Content {
   version: string;
   title: string;
+  /** Of a study: what was asked, the answer, claims, what did not finish. */
+  answers: string[];
   results: ResultData[];
   study: { note: string; notes: string[]; rows: Measured[] } | null;
 }

@@ -18,6 +18,7 @@ function page(of: Content, shown: number): void {
   app.replaceChildren(
     h("header", {}, h("h1", {}, of.title),
       h("button", { class: "theme", "aria-label": "light or dark", click: toggle }, "◐")),
+    ...(of.answers.length ? [h("ul", { class: "answers" }, ...of.answers.map((line) => h("li", {}, line)))] : []),
     ...(of.study ? [section("Side by side", "", compare(of.study))] : []),
     ...(tabs ? [tabs] : []),
     result(of.results[shown]),

@@ -27,7 +27,7 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
       marginBottom: 40,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
       x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: box.clientWidth < NARROW ? 3 : 6, grid: true, inset: 12 },
-      y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(v), ticks: 5, grid: true },
+      y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(Number(v.toPrecision(3))), ticks: 5, grid: true },
       color: { domain: names, range: names.map((_, i) => series(i)), legend: names.length > 1 },
       marks: [
         Plot.dot(flows.filter((flow) => !flow.at_least), {

@@ -88,7 +88,7 @@ class Comparison:
         if self.table["at_least"].any():
             said.append(
                 "≥: at least so much, as flows were unfinished when the run ended; each counts as "
-                "as old as it was then"
+                "old as it was then"
             )
         verdicts = self.table["differs"].drop_nulls()
         among = f"all {verdicts.len()} comparisons together (Holm)"
