@@ -75,3 +75,14 @@ def test_the_wheel_for_older_systems_runs_where_there_is_no_rust(tmp_path: Path)
     name = rf"linkpool-[\d.]+-cp310-abi3-{MANYLINUX}_{platform.machine()}\.whl"
     assert re.fullmatch(name, wheel.name)
     try_out(wheel, tmp_path)
+    reproduce(tmp_path)
+
+
+def reproduce(place: Path) -> None:
+    """Reproduce a published figure with the wheel that is installed, and judge its claims."""
+    linkpool, path = place / "venv" / "bin" / "linkpool", str(place / "venv" / "bin")
+    call(linkpool, "reproduce", "A-fig2", path=path, cwd=place)
+    (found,) = (place / "results").glob("**/A-fig2")
+    names = {file.name for file in found.iterdir()}
+    assert {"claims.json", "record.json"} <= names
+    assert any(name.endswith((".png", ".svg", ".pdf")) for name in names)
