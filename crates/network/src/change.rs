@@ -1,6 +1,5 @@
 //! Changes of links, and of routing, at set times during a run.
 
-use crate::balancer::Spreading;
 use crate::fabric::{Fabric, LinkId};
 use crate::policy::{Policies, QueuePolicy};
 use crate::queue_limit::QueueLimit;
@@ -120,7 +119,7 @@ impl Timetable {
     /// The routes, if they do not change and switches choose among them by hash: then packets do not depend on each other.
     pub(crate) fn hashed(&self) -> Option<&Routes> {
         match self.routes.as_slice() {
-            [(_, routes)] if routes.spreading() == Spreading::Flows => Some(routes),
+            [(_, routes)] if !routes.spreading().moves_flows() => Some(routes),
             _ => None,
         }
     }

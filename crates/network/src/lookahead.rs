@@ -294,7 +294,7 @@ mod tests {
         assert!(find(policies(), &plain(&fabric)).is_some());
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).marking_at_dequeue();
         assert_eq!(find(policy.into(), &plain(&fabric)), None, "ports with rules");
-        let spraying = Routing { spreading: Spreading::Packets, ..Routing::default() };
+        let spraying = Routing { spreading: Spreading::Spray, ..Routing::default() };
         let sprayed = Arc::new(Routes::with(&fabric, 1, &spraying, &HashSet::new()));
         assert_eq!(find(policies(), &sprayed.into()), None, "switches that need an order");
         let mut later = plain(&fabric);

@@ -332,7 +332,7 @@ mod tests {
             NodeId::first(fabric.nodes()).filter(|node| part.of(*node).is_none()).count()
         };
         assert_eq!(split(policy, &plain), 16);
-        let spraying = Routing { spreading: Spreading::Packets, ..Routing::default() };
+        let spraying = Routing { spreading: Spreading::Spray, ..Routing::default() };
         let sprayed = Arc::new(Routes::with(&fabric, 1, &spraying, &HashSet::new()));
         assert_eq!(split(policy, &Timetable::from(sprayed)), 0);
         let mut later = plain.clone();

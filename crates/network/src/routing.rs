@@ -1,13 +1,13 @@
 //! Forwarding: which link a node sends a packet on.
 
-use crate::balancer::{Balancer, Choice, Spreading, one_of};
+use crate::balancer::{Balancer, Spreading, balancer, one_of};
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table, TableRow};
 use crate::nearer::Nearer;
 use crate::packet::{Flags, Packet, hash};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
-use linkpool_units::HostId;
+use linkpool_units::{HostId, Time};
 use std::collections::HashSet;
 
 /// Shortest-path forwarding with ECMP over equal-cost links.
@@ -27,6 +27,7 @@ pub struct Routes {
     columns: Vec<u32>,
     last_links: Vec<LinkId>,
     spreading: Spreading,
+    gap: Option<Time>,
     seed: u64,
 }
 
@@ -35,6 +36,8 @@ pub struct Routes {
 pub struct Routing {
     /// By what.
     pub spreading: Spreading,
+    /// The least pause between two flowlets, where there are flowlets.
+    pub gap: Option<Time>,
     /// In which shares.
     pub weights: Weights,
 }
@@ -153,7 +156,8 @@ impl Routes {
             only.unwrap_or(LinkId::NONE)
         };
         let only_links = NodeId::first(fabric.hosts()).map(only_link).collect();
-        Routes { nodes, only_links, table, columns, last_links, spreading: routing.spreading, seed }
+        let Routing { spreading, gap, .. } = *routing;
+        Routes { nodes, only_links, table, columns, last_links, spreading, gap, seed }
     }
 
     /// By host: what `find` finds for the first host of its column. Hosts of one column have the same ways but
@@ -177,7 +181,7 @@ impl Routes {
 
     /// What chooses at switches by these routes; none: a hash.
     pub(crate) fn balancer(&self, fabric: &Fabric) -> Option<Box<dyn Balancer>> {
-        self.spreading.balancer(fabric, self.seed)
+        balancer(self.spreading, self.gap, fabric, self.seed)
     }
 
     /// By link, of `links`: does some node have it as one of several for a destination?
@@ -301,14 +305,14 @@ impl RoutesAt<'_> {
 
     /// The link on which `packet` goes on, if there is only one; `Err`: the links among which a balancer chooses.
     #[inline(always)]
-    pub(crate) fn way(&self, node: NodeId, packet: &mut Packet) -> Result<LinkId, Links<'_>> {
+    pub(crate) fn way(&self, packet: &mut Packet) -> Result<LinkId, Links<'_>> {
         let next = match self.next(packet) {
             Ok(link) => return Ok(link),
             Err(next) => next,
         };
         match self.table.choices(next) {
             1 => Ok(self.table.choice(next, 0)),
-            links => Err(Links { choice: Choice { node, salt: self.row.salt, links }, next, table: self.table }),
+            count => Err(Links { count, salt: self.row.salt, next, table: self.table }),
         }
     }
 
@@ -332,7 +336,10 @@ impl RoutesAt<'_> {
 /// The links of a choice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links<'a> {
-    pub(crate) choice: Choice,
+    /// Their number.
+    pub(crate) count: u32,
+    /// What tells the hashes of the node from those of others.
+    pub(crate) salt: u32,
     next: Next,
     table: &'a Table,
 }

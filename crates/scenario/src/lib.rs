@@ -35,7 +35,7 @@ pub use load::{load, load_with};
 pub use model::{
     BurstLoss, Capture, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight,
     Measure, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role, Routing,
-    RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, Workload,
+    Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, Workload,
 };
 pub use reference::reference;
 pub use schema::schema;

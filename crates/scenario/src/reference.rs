@@ -1,7 +1,7 @@
 //! The parts of the reference pages that follow from declarations: of docs/scenario.md and of the
 //! pages in docs/scenario/, docs/topologies/ and docs/workloads/.
 
-use linkpool_network::Queue;
+use linkpool_network::{Queue, Spreading};
 use linkpool_settings::{Declared, EachKind, Fallback, Kinds, Preset, Setting, State, Visit, Written, Wrong, one_line};
 use linkpool_workload::WorkloadKind;
 
@@ -109,6 +109,19 @@ impl EachKind for KeysOfKind<'_> {
     }
 }
 
+/// Rows about kinds: of each its name and its documentation.
+struct Sentences(Vec<String>);
+
+impl EachKind for Sentences {
+    fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
+        self.plain(name, doc);
+    }
+
+    fn plain(&mut self, name: &'static str, doc: &'static [&'static str]) {
+        self.0.push(format!("| `{name}` | {} |", cell(&one_line(doc))));
+    }
+}
+
 /// All keys of a table, with the keys of the tables in it.
 fn page<S: Declared>() -> String {
     let Rows { rows, inner, .. } = Rows::of::<S>("");
@@ -151,6 +164,11 @@ pub fn reference(name: &str) -> Option<String> {
         }
         "measure" => Some(page::<Measure>()),
         "routing" => Some(page::<Routing>()),
+        "routing kinds" => {
+            let mut kinds = Sentences(Vec::new());
+            Spreading::kinds(&mut kinds);
+            Some(format!("| `kind` | a switch chooses |\n|---|---|\n{}", kinds.0.join("\n")))
+        }
         "change" => Some(page::<Change>()),
         "record" => Some(page::<Record>()),
         "workloads" => {

@@ -6,8 +6,8 @@ use crate::fabric::Switches;
 use crate::fabric::kernel::limits as switch_limits;
 use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
-use linkpool_network::{Layer, MarkAt, Order, Queue};
-use linkpool_scenario::{Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
+use linkpool_network::{Layer, MarkAt, Order, Queue, Spreading};
+use linkpool_scenario::{Control, Paths, Preset, Scenario, Subflows, Transport, WorkloadKind};
 use linkpool_transport::SendBuffer;
 use linkpool_units::Time;
 use toml_edit::{DocumentMut, Item, TableLike};
@@ -44,7 +44,7 @@ pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());
     ensure!(!fabric.hosts_forward(), "[topology.bcube]: its hosts forward packets, those of the test bed do not");
-    if scenario.routing.kind == RoutingKind::TwoLevel {
+    if scenario.routing.kind == Spreading::TwoLevel {
         bail!("[routing] kind: with \"two-level\" hosts have several addresses, those of the test bed have one");
     }
     ensure!(scenario.routing.placement.is_none(), "[routing] placement: there is no scheduler that places real flows");

@@ -28,7 +28,7 @@ def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     changed = ["hashes by which paths are chosen", "the order of packets that meet at one instant"]
     same = ["the fabric"]
     routing = scenario.get("routing")
-    if isinstance(routing, Mapping) and routing.get("kind") in ("spray", "flowlets", "adaptive"):
+    if isinstance(routing, Mapping) and routing.get("kind", "ecmp") not in ("ecmp", "two-level"):
         changed[0] = "random choices of paths"
     if scenario.get("roles"):
         changed.append("which hosts have which role")

@@ -72,6 +72,7 @@ impl Balancer for LeastQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::LinkId;
     use crate::topology::{Generator, ManyToOne};
     use linkpool_units::Rate;
 
@@ -85,7 +86,7 @@ mod tests {
         let (mut chooser, node) = chooser(None);
         let mut choose = |queues: &[Option<u64>]| {
             let packet = Packet::default();
-            let choice = Choice { node, salt: 7, links: queues.len() as u32 };
+            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32 };
             chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         assert_eq!(choose(&[Some(3000), Some(1500), Some(4500)]), 1);
@@ -103,7 +104,7 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let mut choose = |at: u64, queues: [Option<u64>; 2]| {
             let packet = Packet { arrival: Time::from_us(at), ..Packet::default() };
-            let choice = Choice { node, salt: 7, links: 2 };
+            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: 2 };
             chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         let (short, long) = (Some(0), Some(9000));
@@ -121,7 +122,7 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let packet = Packet { arrival: Time::from_us(1), ..Packet::default() };
         let mut choose = |queues: &[u64]| {
-            let choice = Choice { node, salt: 7, links: queues.len() as u32 };
+            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32 };
             chooser.choose(choice, &packet, &mut |link| Some(queues[link as usize]))
         };
         assert_eq!(choose(&[9000, 9000, 0]), 2);

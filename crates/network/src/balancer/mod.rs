@@ -1,6 +1,6 @@
 //! How switches choose among links of equal cost: balancers, one a file.
 //!
-//! [`Spreading`] lists them, and [`Spreading::balancer`] makes them. A hash of each packet's
+//! [`Spreading`] lists them, and [`balancer`] makes them. A hash of each packet's
 //! addresses and ports needs no state and no order, so it has no balancer: it is part of routing
 //! ([`crate::routing`]).
 
@@ -9,27 +9,51 @@ mod flowlets;
 mod least_queue;
 mod spray;
 
-use crate::fabric::{Fabric, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::Packet;
+use linkpool_settings::kinds;
 use linkpool_units::Time;
 use std::fmt::Debug;
 
-/// How a switch chooses among several links that lead nearer to the destination. Hosts with several
-/// NICs always choose by hash.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Spreading {
-    /// By the entropy of addresses and ports, hashed with a salt of the switch (ECMP, RFC 2992).
-    #[default]
-    Flows,
-    /// Nothing: each packet goes over a random one (Dixit et al., INFOCOM 2013).
-    Packets,
-    /// By the time: packets of a flow follow each other unless there is a gap of at least this
-    /// length between them, after which a random link is chosen (LetFlow: Vanini et al., NSDI
-    /// 2017).
-    Flowlets(Time),
-    /// By the queues: each packet, or with a time each flowlet, goes over the link that has the
-    /// fewest bytes to send; of several, over a random one.
-    LeastQueue(Option<Time>),
+kinds! {
+    /// The rule by which a switch chooses among several links that lead nearer to the destination.
+    /// Hosts with several NICs always choose by hash.
+    #[derive(Copy, Eq)]
+    pub enum Spreading {
+        /// By a hash of addresses and ports, salted per switch (RFC 2992).
+        Ecmp = "ecmp";
+        /// At random for each packet (Dixit et al., INFOCOM 2013).
+        Spray = "spray";
+        /// At random for each flowlet (LetFlow: Vanini et al., NSDI 2017).
+        Flowlets = "flowlets";
+        /// Over the link with the fewest bytes to send, for each packet, or with `gap` for each flowlet.
+        Adaptive = "adaptive";
+        /// By the address of the destination, of which each host has several: hosts know the paths.
+        TwoLevel = "two-level";
+    }
+}
+
+impl Default for Spreading {
+    fn default() -> Spreading {
+        Spreading::Ecmp
+    }
+}
+
+impl Spreading {
+    /// Do switches choose for each packet or flowlet anew? Otherwise a flow has one path.
+    pub fn moves_flows(&self) -> bool {
+        !matches!(self, Spreading::Ecmp | Spreading::TwoLevel)
+    }
+
+    /// Does it choose for flowlets, by `gap`: the least pause between two packets of a flow after which the second may
+    /// take another link? None: it has no flowlets; false: it may go without.
+    pub fn needs_gap(&self) -> Option<bool> {
+        match self {
+            Spreading::Flowlets => Some(true),
+            Spreading::Adaptive => Some(false),
+            _ => None,
+        }
+    }
 }
 
 /// The links of equal cost among which a switch chooses for a packet.
@@ -37,6 +61,8 @@ pub enum Spreading {
 pub(crate) struct Choice {
     /// The switch.
     pub(crate) node: NodeId,
+    /// The link by which the packet has come to it.
+    pub(crate) ingress: LinkId,
     /// What tells its hashes from those of other switches.
     pub(crate) salt: u32,
     /// The number of links, at least two.
@@ -58,16 +84,19 @@ pub(crate) trait Balancer: Debug + Send {
     }
 }
 
-impl Spreading {
-    /// The balancer of the switches of `fabric`; none: they choose by hash.
-    pub(crate) fn balancer(self, fabric: &Fabric, seed: u64) -> Option<Box<dyn Balancer>> {
-        match self {
-            Spreading::Flows => None,
-            Spreading::Packets => Some(Box::new(spray::Spray::new(fabric, seed))),
-            Spreading::Flowlets(gap) => Some(Box::new(flowlets::Flowlets::new(gap, fabric, seed))),
-            Spreading::LeastQueue(gap) => Some(Box::new(least_queue::LeastQueue::new(gap, fabric, seed))),
-        }
-    }
+/// The balancer of the switches of `fabric` with `spreading`, and the `gap` between flowlets; none: they choose by hash.
+pub(crate) fn balancer(
+    spreading: Spreading,
+    gap: Option<Time>,
+    fabric: &Fabric,
+    seed: u64,
+) -> Option<Box<dyn Balancer>> {
+    Some(match spreading {
+        Spreading::Ecmp | Spreading::TwoLevel => return None,
+        Spreading::Spray => Box::new(spray::Spray::new(fabric, seed)),
+        Spreading::Flowlets => Box::new(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
+        Spreading::Adaptive => Box::new(least_queue::LeastQueue::new(gap, fabric, seed)),
+    })
 }
 
 /// One of `n` by 32 random bits: Lemire's multiply-and-shift maps them to 0..n without a division.

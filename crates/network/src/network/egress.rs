@@ -1,6 +1,6 @@
 //! The operations of a handler on the network.
 
-use crate::balancer::Balancer;
+use crate::balancer::{Balancer, Choice};
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::on_the_way::{Incoming, OnTheWay};
@@ -220,25 +220,28 @@ impl Egress {
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 
-    /// The link that `packet`, which has come just now, takes from the switch `node`, as `balancer` chooses.
-    pub(super) fn choose(&mut self, balancer: &mut dyn Balancer, node: NodeId, packet: &mut Packet) -> LinkId {
+    /// The link that a packet takes, which has come to a switch, as `balancer` chooses.
+    pub(super) fn choose(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming) -> LinkId {
         let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
-        let routes = routes.at(node);
-        let choice = match routes.way(node, packet) {
+        let Incoming { packet, node, link: ingress } = incoming;
+        let routes = routes.at(*node);
+        let way = match routes.way(packet) {
             Ok(only) => return only,
-            Err(choice) => choice,
+            Err(links) => links,
         };
         let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
         let now = packet.arrival;
         let mut queue = |number| {
-            let id = choice.link(number);
+            let id = way.link(number);
             if ports.of(id).is_some() {
                 return ports.backlog(id, now, transmitter);
             }
             let link = &transmitter.links[id.index()];
             Some(link.backlog_bytes(&kinds[link.kind as usize], now))
         };
-        choice.link(balancer.choose(choice.choice, packet, &mut queue))
+        let choice = Choice { node: *node, ingress: *ingress, salt: way.salt, links: way.count };
+        let chosen = balancer.choose(choice, packet, &mut queue);
+        way.link(chosen)
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

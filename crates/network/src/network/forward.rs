@@ -5,9 +5,8 @@ use super::egress::Egress;
 use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::balancer::Balancer;
-use crate::fabric::{LinkId, NodeId};
+use crate::fabric::LinkId;
 use crate::on_the_way::Incoming;
-use crate::packet::Packet;
 use crate::stages::{Stage, StageStep, Stages};
 use linkpool_engine::prefetch_place;
 
@@ -222,7 +221,7 @@ impl Network {
         steps.clear();
         steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
             let node = incoming.node;
-            let link = routes.at(node).way(node, &mut incoming.packet).unwrap_or(LinkId::NONE);
+            let link = routes.at(node).way(&mut incoming.packet).unwrap_or(LinkId::NONE);
             let is_seen = || seen_queues.get(link.index()).is_some_and(|is_seen| *is_seen);
             let latest = if link == LinkId::NONE || is_seen() {
                 undecided.push(number);
@@ -237,40 +236,38 @@ impl Network {
     /// Routes packet `number`, and chains or queues it.
     #[inline]
     fn decide(&mut self, balancer: &mut dyn Balancer, packets: &mut [Incoming], steps: &mut [Step], number: u32) {
-        let Incoming { packet, node, .. } = &mut packets[number as usize];
+        let incoming = &mut packets[number as usize];
         let step = &mut steps[number as usize];
         if step.link == LinkId::NONE {
-            step.link = self.egress.choose(balancer, *node, packet);
+            step.link = self.egress.choose(balancer, incoming);
         }
         if self.seen_queues.is_empty() {
             step.before = std::mem::replace(&mut self.latest_on[step.link.index()], number);
         } else {
-            self.egress.enqueue_one(step.link, packet.arrival, packet);
+            self.egress.enqueue_one(step.link, incoming.packet.arrival, &incoming.packet);
         }
     }
 
-    /// Forwards `packet` on its own: at a switch, or at a host to which others' packets come.
+    /// Forwards a packet on its own: at a switch, or at a host to which others' packets come.
     #[inline(never)]
-    pub(super) fn pass_on(&mut self, node: NodeId, mut packet: Packet) {
+    pub(super) fn pass_on(&mut self, mut incoming: Incoming) {
+        let (node, now) = (incoming.node, incoming.packet.arrival);
         if node < self.hosts {
-            return self.egress(node).send(packet.arrival, &packet);
+            return self.egress(node).send(now, &incoming.packet);
         }
-        let link = match self.balancer.take() {
-            None => self.egress.routes.at(node).next_link(&mut packet),
-            Some(mut balancer) => {
-                let link = self.egress.choose(&mut *balancer, node, &mut packet);
-                self.balancer = Some(balancer);
-                link
-            }
+        let link = match &mut self.balancer {
+            None => self.egress.routes.at(node).next_link(&mut incoming.packet),
+            Some(balancer) => self.egress.choose(&mut **balancer, &mut incoming),
         };
-        self.egress(node).enqueue_one(link, packet.arrival, &packet);
+        self.egress.enqueue_one(link, now, &incoming.packet);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Envelope, Flags, Kind};
+    use crate::fabric::NodeId;
+    use crate::packet::{Envelope, Flags, Kind, Packet};
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::Routes;

@@ -6,7 +6,7 @@ use super::handler::Handler;
 use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
-use crate::packet::Packet;
+use crate::on_the_way::Incoming;
 use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
 use std::ops::Range;
@@ -240,7 +240,7 @@ impl Network {
         }
         *latest = NONE;
         if arrivals.steps[number].before == NONE {
-            self.take_in(node, &incoming.packet, handler);
+            self.take_in(incoming, handler);
         } else {
             self.take_in_chain(arrivals, number, handler);
         }
@@ -252,8 +252,7 @@ impl Network {
     fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
         let Arrivals { packets, steps, order } = arrivals;
         for number in in_order(order.of(packets, steps, number as u32)) {
-            let incoming = &packets[number];
-            self.take_in(incoming.node, &incoming.packet, handler);
+            self.take_in(&packets[number], handler);
         }
     }
 
@@ -264,17 +263,18 @@ impl Network {
         self.wake(node, handler);
     }
 
-    /// `packet` comes to `node`, after the timers that are due before; where they tie, the packet is
+    /// A packet comes to its node, after the timers that are due before; where they tie, the packet is
     /// first.
     #[inline(always)]
-    fn take_in<H: Handler>(&mut self, node: NodeId, packet: &Packet, handler: &mut H) {
+    fn take_in<H: Handler>(&mut self, incoming: &Incoming, handler: &mut H) {
+        let (node, packet) = (incoming.node, &incoming.packet);
         self.run_timers(node, packet.arrival, handler);
         if node < self.hosts && NodeId::from(packet.dst()) == node {
             let out = self.egress(node);
             handler.on_packet(node, packet.arrival, packet, out);
             out.trailers.release(packet);
         } else {
-            self.pass_on(node, *packet);
+            self.pass_on(*incoming);
         }
     }
 

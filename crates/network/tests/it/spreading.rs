@@ -15,9 +15,12 @@ use std::collections::{BTreeMap, HashSet};
 
 const CABLE: Cable = Cable { rate: Rate::gbps(10), delay: Time::from_us(1) };
 
-fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
+/// A rule with the gap between flowlets.
+type Rule = (Spreading, Option<Time>);
+
+fn scene(fabric: Fabric, (spreading, gap): Rule, sends: Vec<Send>) -> Scene {
     let rules = crate::common::Rules { limit: QueueLimit::Packets(100_000), ..crate::common::Rules::default() };
-    let routing = Routing { spreading, weights: Weights::Equal };
+    let routing = Routing { spreading, gap, weights: Weights::Equal };
     Scene { routing, ..Scene::new(fabric, rules, sends, Time::from_ms(500)) }
 }
 
@@ -29,21 +32,21 @@ fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
 }
 
 /// Packets over each of the links from a leaf to the four spines.
-fn shares(spreading: Spreading, n: u32, every: Time) -> Vec<u64> {
+fn shares(rule: Rule, n: u32, every: Time) -> Vec<u64> {
     let fabric = leaf_spine(2, 4, 2, [CABLE; 2]).fabric();
     let leaf = fabric.node("l0").unwrap();
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
-    let results = scene(fabric.clone(), spreading, flow(&fabric, n, every)).run(1000);
+    let results = scene(fabric.clone(), rule, flow(&fabric, n, every)).run(1000);
     up.iter().map(|l| results.links[l.index()].0.packets).collect()
 }
 
 #[test]
 fn a_flow_keeps_to_one_link_and_its_packets_need_not() {
-    let mut shares_of_flow = shares(Spreading::Flows, 4000, Time::from_us(1));
+    let mut shares_of_flow = shares((Spreading::Ecmp, None), 4000, Time::from_us(1));
     shares_of_flow.sort_unstable();
     assert_eq!(shares_of_flow, [0, 0, 0, 4000]);
     // 1,000 each, with a standard deviation of sqrt(4000 * 1/4 * 3/4) = 27.
-    let by_packet = shares(Spreading::Packets, 4000, Time::from_us(1));
+    let by_packet = shares((Spreading::Spray, None), 4000, Time::from_us(1));
     assert!(by_packet.iter().all(|n| (890..1110).contains(n)), "{by_packet:?}");
 }
 
@@ -52,7 +55,7 @@ fn a_flow_keeps_to_one_link_and_its_packets_need_not() {
 #[test]
 fn flowlets_end_at_gaps() {
     let used = |gap: Time, every: Time| {
-        shares(Spreading::Flowlets(gap), 4000, every).into_iter().filter(|n| *n > 0).collect::<Vec<_>>()
+        shares((Spreading::Flowlets, Some(gap)), 4000, every).into_iter().filter(|n| *n > 0).collect::<Vec<_>>()
     };
     assert_eq!(used(Time::from_us(2), Time::from_us(1)), [4000], "no gap");
     let by_packet = used(Time::from_us(1), Time::from_us(1));
@@ -69,7 +72,7 @@ fn adaptive_routing_keeps_queues_alike() {
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let used = |gap| {
         let sends = flow(&fabric, 4000, Time::from_ns(80));
-        let results = scene(fabric.clone(), Spreading::LeastQueue(gap), sends).run(1000);
+        let results = scene(fabric.clone(), (Spreading::Adaptive, gap), sends).run(1000);
         up.iter()
             .map(|l| (results.links[l.index()].0.packets, results.links[l.index()].0.max_queue))
             .collect::<Vec<_>>()
@@ -89,7 +92,7 @@ fn adaptive_routing_avoids_a_link_that_has_failed() {
     let leaf = fabric.node("l0").unwrap();
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let sends = flow(&fabric, 3000, Time::from_ns(80));
-    let mut scene = scene(fabric, Spreading::LeastQueue(None), sends);
+    let mut scene = scene(fabric, (Spreading::Adaptive, None), sends);
     scene.changes = vec![(Time::ZERO, up[0], LinkChange::Up(true)), (Time::ZERO, up[2], LinkChange::Up(false))];
     let results = scene.run(1000);
     let packets: Vec<u64> = up.iter().map(|l| results.links[l.index()].0.packets).collect();
@@ -105,10 +108,10 @@ proptest! {
     fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..4, seed in any::<u64>()) {
         let gap = Time::from_us(3);
         let spreading = match kind {
-            0 => Spreading::Packets,
-            1 => Spreading::Flowlets(gap),
-            2 => Spreading::LeastQueue(None),
-            _ => Spreading::LeastQueue(Some(gap)),
+            0 => (Spreading::Spray, None),
+            1 => (Spreading::Flowlets, Some(gap)),
+            2 => (Spreading::Adaptive, None),
+            _ => (Spreading::Adaptive, Some(gap)),
         };
         let fabric = fat_tree(4, 2, CABLE.rate, CABLE.delay);
         let mut sends = sends;

@@ -22,7 +22,7 @@ pub use controls::ControlFile;
 pub use measure::Measure;
 pub use reconverge::Reconverge;
 pub use record::{Capture, CounterSeries, QueueSeries, Record, Series};
-pub use routing::{LinkWeight, Placement, Routing, RoutingKind, WeightRule};
+pub use routing::{LinkWeight, Placement, Routing, WeightRule};
 pub use subflows::Subflows;
 pub use topology::{Graph, Topology};
 pub use transport::{PathConfig, Paths, Priority, Transport};

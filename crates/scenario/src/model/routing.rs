@@ -1,7 +1,7 @@
 //! Routing: spreading, weights, placement, and new routes after failures.
 
 use linkpool_network::{Fabric, LinkId, Spreading, Weights};
-use linkpool_settings::{Bounds, settings};
+use linkpool_settings::{Bounds, Name, settings};
 use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,30 +11,25 @@ use super::Reconverge;
 settings! {
     /// How switches choose among the links of equal cost to a destination.
     pub struct Routing {
-        /// `"ecmp"`: by a hash of addresses and ports, salted per switch; `"spray"`: at random for
-        /// each packet; `"flowlets"`: at random for each flowlet (LetFlow); `"adaptive"`: over the
-        /// link with the fewest bytes to send, for each packet, or with `gap` for each flowlet;
-        /// `"two-level"`: by the
-        /// address of the destination, of which each host has several.
-        kind: RoutingKind = RoutingKind::Ecmp;
+        /// The rule by which a switch chooses, see the next table.
+        kind: Spreading as Name<Spreading> = Spreading::Ecmp;
         /// The least pause between two packets of a flow at a switch after which the second may
         /// take another link.
         gap: Option<Time>, from |_r| None => "required with `\"flowlets\"`", within Bounds::POSITIVE_SPAN,
-            when |r| matches!(r.kind, RoutingKind::Flowlets | RoutingKind::Adaptive) =>
-                "kind = \"flowlets\" and kind = \"adaptive\"";
+            when |r| r.kind.needs_gap().is_some() => "kind = \"flowlets\" and kind = \"adaptive\"";
         /// Number of addresses of each host, 1 to k/2. Subflow i uses address i.
         addresses: Option<u32>, from |_r| None => "k/2, half of the ports of a switch", within Bounds::POSITIVE,
-            when |r| r.kind == RoutingKind::TwoLevel => "kind = \"two-level\"";
+            when |r| r.kind == Spreading::TwoLevel => "kind = \"two-level\"";
         /// The weights of links: `"equal"`, or `"capacity"`: in proportion to the capacity to the
         /// destination over each link and the links behind it.
         weights: Option<WeightRule>, from |_r| None => "`\"equal\"`",
-            refused |r| r.weights.is_some() && r.kind == RoutingKind::TwoLevel => NO_CHOICE,
+            refused |r| r.weights.is_some() && r.kind == Spreading::TwoLevel => NO_CHOICE,
             refused |r| r.weights.is_some() && r.link.is_some() =>
                 "links have weights by rule or one by one; leave out `weights` or `link`";
         /// Weights of single links; all others have the weight 1: `[{ name = "l0->s1", weight = 3
         /// }]`.
         link: Option<Vec<LinkWeight>> = None,
-            refused |r| r.link.is_some() && r.weights.is_none() && r.kind == RoutingKind::TwoLevel => NO_CHOICE;
+            refused |r| r.link.is_some() && r.weights.is_none() && r.kind == Spreading::TwoLevel => NO_CHOICE;
         /// The time from a failure or repair of links until routes follow, or `"never"`; see below.
         /// Pinned paths of flows and subflows, and paths of two-level routing, never follow.
         reconverge: Option<Reconverge>, from |_r| None => "required where a [[change]] has a `state`";
@@ -42,6 +37,9 @@ settings! {
     tables {
         /// The central scheduler, which transports with `paths = "placed"` need; see below.
         placement: Placement;
+    }
+    chosen {
+        kind "kind";
     }
 }
 
@@ -56,22 +54,6 @@ settings! {
         /// A flow is long if it got this share of the capacity of its host's links in a period.
         share: f64 = 0.1, within Bounds::above(0.0, "{} is no share of a link; it is above 0 and at most 1").to(1.0);
     }
-}
-
-/// The rule by which a switch chooses among links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoutingKind {
-    /// A hash of addresses and ports.
-    Ecmp,
-    /// A random link for each packet.
-    Spray,
-    /// A random link for each flowlet.
-    Flowlets,
-    /// The queues: the link with the fewest bytes to send.
-    Adaptive,
-    /// The address of the destination (Al-Fares et al., SIGCOMM 2008).
-    TwoLevel,
 }
 
 /// The rule for the weights of links.
@@ -106,12 +88,6 @@ impl LinkWeight {
 impl Routing {
     /// The spreading for the network; with two-level routing hosts know the paths of their packets.
     pub fn network(&self, fabric: &Fabric) -> linkpool_network::Routing {
-        let spreading = match (self.kind, self.gap) {
-            (RoutingKind::Spray, _) => Spreading::Packets,
-            (RoutingKind::Flowlets, Some(gap)) => Spreading::Flowlets(gap),
-            (RoutingKind::Adaptive, gap) => Spreading::LeastQueue(gap),
-            _ => Spreading::Flows,
-        };
         let given = |link: &LinkWeight| {
             let weight = link.weight;
             link.links(fabric).into_iter().map(move |link| (link, weight))
@@ -121,6 +97,6 @@ impl Routing {
             (None, Some(WeightRule::Capacity)) => Weights::Capacity,
             (None, _) => Weights::Equal,
         };
-        linkpool_network::Routing { spreading, weights }
+        linkpool_network::Routing { spreading: self.kind, gap: self.gap, weights }
     }
 }

@@ -6,14 +6,14 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use linkpool_network::{
-    self as network, Fabric, LinkId, NodeId, Routes, always_fits, disjoint_paths, reversed, source_route,
+    self as network, Fabric, LinkId, NodeId, Routes, Spreading, always_fits, disjoint_paths, reversed, source_route,
 };
 use linkpool_settings::Kinds;
 use linkpool_workload::{WorkloadKind, kinds};
 
 use crate::errors::Report;
 use crate::hosts::names_of;
-use crate::model::{Paths, RoutingKind, Scenario, Topology, Transport, Workload};
+use crate::model::{Paths, Scenario, Topology, Transport, Workload};
 use crate::tree::KeyPath;
 
 /// A sending and a receiving host.
@@ -39,7 +39,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
         let transports = std::iter::once((workload.transport, "transport")).filter(|_| !given);
         for (transport, key) in transports.chain(small.map(|small| (small, "small"))) {
             let transport = &scenario.transports[transport];
-            let by_address = scenario.routing.kind == RoutingKind::TwoLevel;
+            let by_address = scenario.routing.kind == Spreading::TwoLevel;
             let wrong = match transport.paths.rule {
                 Paths::Disjoint => few_or_long(fabric, &pairs, transport),
                 Paths::Planes if planes => None,

@@ -1,14 +1,14 @@
 //! How packets find their way.
 
 use linkpool_network::topology::{self, FatTree};
-use linkpool_network::{Fabric, LinkId};
+use linkpool_network::{Fabric, LinkId, Spreading};
 use linkpool_settings::NoNames;
 
 use super::section::Section;
 use super::settings::table;
 use crate::errors::Report;
 use crate::known::no_such_link;
-use crate::model::{LinkWeight, Paths, Routing, RoutingKind, Topology, Transport, WeightRule};
+use crate::model::{LinkWeight, Paths, Routing, Topology, Transport, WeightRule};
 use crate::tree::KeyPath;
 
 /// More entries for a link than a switch has for a destination.
@@ -25,10 +25,10 @@ pub(super) fn resolve(
         return routing;
     }
     let section = &mut top.at(KeyPath::default().at("routing"));
-    if routing.kind == RoutingKind::Flowlets {
+    if routing.kind.needs_gap() == Some(true) {
         section.required("gap", routing.gap, "\"500us\"");
     }
-    if routing.kind == RoutingKind::TwoLevel {
+    if routing.kind == Spreading::TwoLevel {
         let most = topology.and_then(|topology| most_addresses(topology, section));
         let addresses = *routing.addresses.get_or_insert(most.unwrap_or(1));
         if let Some(most) = most {

@@ -1,7 +1,7 @@
 //! `[routing]`, good and bad.
 
 use linkpool_network::{Spreading, Weights};
-use linkpool_scenario::{Placement, RoutingKind, Scenario, ScenarioError, load};
+use linkpool_scenario::{Placement, Scenario, ScenarioError, load};
 use linkpool_units::Time;
 
 const TREE: &str = "[topology.fat-tree]\nk = 4";
@@ -20,21 +20,21 @@ fn what_is_said_is_meant_and_written_back() {
     let reno = "control = \"reno\"";
     let plain = with(TREE, reno, "").unwrap();
     let network = |scenario: &Scenario| scenario.routing.network(&scenario.topology.fabric());
-    assert_eq!((plain.routing.kind, network(&plain).weights), (RoutingKind::Ecmp, Weights::Equal));
+    assert_eq!((plain.routing.kind, network(&plain).weights), (Spreading::Ecmp, Weights::Equal));
     let flowlets = with(TREE, reno, "kind = \"flowlets\"\ngap = \"500us\"\nweights = \"capacity\"").unwrap();
-    assert_eq!(network(&flowlets).spreading, Spreading::Flowlets(Time::from_us(500)));
+    assert_eq!((network(&flowlets).spreading, network(&flowlets).gap), (Spreading::Flowlets, Some(Time::from_us(500))));
     assert_eq!(network(&flowlets).weights, Weights::Capacity);
     for (keys, gap) in [("", None), ("\ngap = \"9us\"", Some(Time::from_us(9)))] {
         let adaptive = with(TREE, reno, &format!("kind = \"adaptive\"{keys}")).unwrap();
-        assert_eq!(network(&adaptive).spreading, Spreading::LeastQueue(gap));
+        assert_eq!((network(&adaptive).spreading, network(&adaptive).gap), (Spreading::Adaptive, gap));
     }
     let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
-    assert_eq!(network(&spray).spreading, Spreading::Packets);
+    assert_eq!(network(&spray).spreading, Spreading::Spray);
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
     let link = given.topology.fabric().link(4.into(), 7.into()).unwrap();
     assert!(matches!(network(&given).weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
     let two_level = with(TREE, "control = \"lia\"\nsubflows = 2", "kind = \"two-level\"").unwrap();
-    assert_eq!((two_level.routing.kind, two_level.routing.addresses), (RoutingKind::TwoLevel, Some(2)));
+    assert_eq!((two_level.routing.kind, two_level.routing.addresses), (Spreading::TwoLevel, Some(2)));
     let placed = with(TREE, "control = \"reno\"\npaths = \"placed\"", "placement = { period = \"10ms\" }").unwrap();
     assert_eq!(placed.routing.placement, Some(Placement { period: Time::from_ms(10), share: 0.1 }));
     for scenario in [plain, flowlets, spray, given, two_level, placed] {

@@ -27,7 +27,7 @@ pub use waits::{Follower, Waits};
 
 use linkpool_engine::hash_u64;
 use linkpool_network::{
-    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Timetable, partition_for, topology,
+    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Spreading, Timetable, partition_for, topology,
 };
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
@@ -111,7 +111,7 @@ impl Plan {
     pub fn new(scenario: &Scenario) -> Plan {
         let fabric = scenario.topology.fabric();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(PlannedTransport::new).collect();
-        if let (scenario::RoutingKind::TwoLevel, Topology::Drawn(topology::Topology::FatTree(tree))) =
+        if let (Spreading::TwoLevel, Topology::Drawn(topology::Topology::FatTree(tree))) =
             (scenario.routing.kind, &scenario.topology)
         {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));

@@ -3,7 +3,7 @@
 use crate::plan::{FlowId, Plan, PlannedTransport};
 use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
-use linkpool_network::{Envelope, Flags, Packet, Spreading, Timetable};
+use linkpool_network::{Envelope, Flags, Packet, Timetable};
 use linkpool_scenario::Measure;
 use linkpool_transport::paths::Balancing;
 use linkpool_transport::{Metric, SubflowId};
@@ -262,7 +262,7 @@ impl SubflowRow<'_> {
     /// Do its packets take paths of their own, chosen by switches or at random by its host?
     fn changes_paths(&self) -> bool {
         let transport = &self.plan.transports[self.flow.planned.transport.index()];
-        let by_switches = self.plan.routing.spreading != Spreading::Flows && !self.subflow.pinned;
+        let by_switches = self.plan.routing.spreading.moves_flows() && !self.subflow.pinned;
         by_switches || transport.scatter.covers(self.number) || matches!(transport.balancing, Some(Balancing::Reps(_)))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::plan::{PathRule, Plan, PlannedFlow, PlannedTransport};
 use crate::results::ways::{Cost, Costs, Part, Ways};
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, Spreading, reversed};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, reversed};
 use linkpool_transport::paths::Subflows;
 use linkpool_units::Time;
 use std::collections::HashMap;
@@ -135,7 +135,7 @@ fn shared(bytes: u64, parts: &[Part], before_and_after: impl Fn(&Part) -> f64) -
 impl<'p> Ideal<'p> {
     /// For the flows of `plan`.
     pub fn new(plan: &'p Plan, routes: &'p Routes) -> Ideal<'p> {
-        let switches_are_steady = plan.routing.spreading == Spreading::Flows && plan.changes.reroutes().is_empty();
+        let switches_are_steady = !plan.routing.spreading.moves_flows() && plan.changes.reroutes().is_empty();
         Ideal { plan, routes, switches_are_steady, between: HashMap::new() }
     }
 

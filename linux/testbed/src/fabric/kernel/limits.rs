@@ -1,8 +1,8 @@
 //! What switches of the kernel do not have, and so a scenario cannot ask for.
 
 use anyhow::{Result, ensure};
-use linkpool_network::{Fabric, LinkId, MarkAt, Order, Queue};
-use linkpool_scenario::{RoutingKind, Scenario, WeightRule};
+use linkpool_network::{Fabric, LinkId, MarkAt, Order, Queue, Spreading};
+use linkpool_scenario::{Scenario, WeightRule};
 use linkpool_units::Time;
 
 /// A link of the kernel takes no time of its own. What it takes a packet to be forwarded from one
@@ -30,7 +30,7 @@ pub(crate) fn check(scenario: &Scenario, fabric: &Fabric) -> Result<()> {
     );
     let routing = &scenario.routing;
     ensure!(
-        routing.kind == RoutingKind::Ecmp,
+        routing.kind == Spreading::Ecmp,
         "[routing] kind: the kernel's switches choose by a hash of addresses and ports, \"ecmp\"; {OTHERWISE}"
     );
     let weighted = routing.weights.is_some_and(|rule| rule != WeightRule::Equal) || routing.link.is_some();
