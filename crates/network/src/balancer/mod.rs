@@ -4,10 +4,13 @@
 //! addresses and ports needs no state and no order, so it has no balancer: it is part of routing
 //! ([`crate::routing`]).
 
+mod drill;
 mod flowlet_table;
 mod flowlets;
 mod least_queue;
 mod spray;
+
+pub use drill::Drill;
 
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::Packet;
@@ -28,6 +31,8 @@ kinds! {
         Flowlets = "flowlets";
         /// Over the link with the fewest bytes to send, for each packet, or with `gap` for each flowlet.
         Adaptive = "adaptive";
+        /// Over the link with the fewest bytes to send of a few that are drawn or remembered (DRILL).
+        Drill(Drill) = "drill";
         /// By the address of the destination, of which each host has several: hosts know the paths.
         TwoLevel = "two-level";
     }
@@ -96,6 +101,7 @@ pub(crate) fn balancer(
         Spreading::Spray => Box::new(spray::Spray::new(fabric, seed)),
         Spreading::Flowlets => Box::new(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
         Spreading::Adaptive => Box::new(least_queue::LeastQueue::new(gap, fabric, seed)),
+        Spreading::Drill(settings) => Box::new(drill::DrillBalancer::new(settings, fabric, seed)),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes, Routing,
+    Cable, Drill, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes, Routing,
     Spreading, Weights, partition,
 };
 use linkpool_units::{Rate, Time};
@@ -105,12 +105,13 @@ proptest! {
 
     /// Each switch draws for itself, in the order in which packets come to it.
     #[test]
-    fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..4, seed in any::<u64>()) {
+    fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..5, seed in any::<u64>()) {
         let gap = Time::from_us(3);
         let spreading = match kind {
             0 => (Spreading::Spray, None),
             1 => (Spreading::Flowlets, Some(gap)),
             2 => (Spreading::Adaptive, None),
+            3 => (Spreading::Drill(Drill { samples: 2, memory: 1, engines: 3 }), None),
             _ => (Spreading::Adaptive, Some(gap)),
         };
         let fabric = fat_tree(4, 2, CABLE.rate, CABLE.delay);

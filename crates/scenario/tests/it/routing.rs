@@ -1,6 +1,6 @@
 //! `[routing]`, good and bad.
 
-use linkpool_network::{Spreading, Weights};
+use linkpool_network::{Drill, Spreading, Weights};
 use linkpool_scenario::{Placement, Scenario, ScenarioError, load};
 use linkpool_units::Time;
 
@@ -30,6 +30,8 @@ fn what_is_said_is_meant_and_written_back() {
     }
     let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
     assert_eq!(network(&spray).spreading, Spreading::Spray);
+    let drill = with(TREE, reno, "kind = \"drill\"\ndrill = { samples = 3, engines = 8 }").unwrap();
+    assert_eq!(network(&drill).spreading, Spreading::Drill(Drill { samples: 3, memory: 1, engines: 8 }));
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
     let link = given.topology.fabric().link(4.into(), 7.into()).unwrap();
     assert!(matches!(network(&given).weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
@@ -37,7 +39,7 @@ fn what_is_said_is_meant_and_written_back() {
     assert_eq!((two_level.routing.kind, two_level.routing.addresses), (Spreading::TwoLevel, Some(2)));
     let placed = with(TREE, "control = \"reno\"\npaths = \"placed\"", "placement = { period = \"10ms\" }").unwrap();
     assert_eq!(placed.routing.placement, Some(Placement { period: Time::from_ms(10), share: 0.1 }));
-    for scenario in [plain, flowlets, spray, given, two_level, placed] {
+    for scenario in [plain, flowlets, spray, drill, given, two_level, placed] {
         assert_eq!(load(&scenario.to_toml(), "x.toml", None, &[]).unwrap(), scenario);
     }
 }
@@ -51,7 +53,12 @@ fn each_mistake_is_named_with_its_remedy() {
         (TREE, reno, "kind = \"flowlets\"\ngap = \"0s\"", "routing.gap", "must be above zero"),
         (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\" and kind = \"adaptive\""),
         (TREE, reno, "kind = \"spray\"\naddresses = 2", "routing.addresses", "applies only to kind = \"two-level\""),
-        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, two-level"),
+        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, drill, two-level"),
+        (TREE, reno, "kind = \"drill\"\ndrill = { samples = 0 }", "routing.drill.samples", "0 is no number of links, 1 to 64"),
+        (TREE, reno, "kind = \"drill\"\ndrill = { samples = 65 }", "routing.drill.samples", "65 is no number of links, 1 to 64"),
+        (TREE, reno, "kind = \"drill\"\ndrill = { memory = 65 }", "routing.drill.memory", "65 is no number of links, 0 to 64"),
+        (TREE, reno, "kind = \"drill\"\ngap = \"9us\"", "routing.gap", "applies only to kind = "),
+        (TREE, reno, "kind = \"spray\"\ndrill = { samples = 2 }", "routing.drill", "applies with kind = \"drill\""),
         (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
         (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
         (TREE, reno, "link = [{ name = \"e0.0<->a0.0\", weight = 2 }]", "routing.link.0.name", "write \"e0.0->a0.0\", and the other by itself"),
