@@ -58,7 +58,7 @@ impl DrillBalancer {
 impl Balancer for DrillBalancer {
     /// Compares the d samples and the m links that are remembered, and remembers the m least loaded of them (section 3.2). A
     /// link that is down is taken only if all that are compared are down. Of equal loads, the sample that was drawn first.
-    fn choose(&mut self, choice: Choice, _: &Packet, queue: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, _: &Packet, queue: Queue<'_>) -> u32 {
         let DrillBalancer { settings, random, inputs, memories, compared } = self;
         let engine = inputs[choice.ingress.index()] % settings.engines;
         let memory = &mut memories[choice.node.index() * settings.engines as usize + engine as usize];
@@ -101,7 +101,7 @@ mod tests {
         let node = NodeId::new(fabric.hosts());
         let mut inputs = (0..).zip(fabric.links()).filter(|(_, link)| link.to == node);
         let ingress = LinkId::new(inputs.nth(input).expect("a port").0);
-        let choice = Choice { node, ingress, salt: 0, links: loads.len() as u32 };
+        let choice = Choice { node, ingress, salt: 0, links: loads.len() as u32, link: &|_| LinkId::NONE };
         drill.choose(choice, &Packet::default(), &mut |link| loads[link as usize])
     }
 

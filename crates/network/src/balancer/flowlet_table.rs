@@ -33,7 +33,7 @@ impl<T: Copy + Default> FlowletTables<T> {
 
     /// The value that `packet` finds, and whether it continues its flowlet.
     #[inline]
-    pub(super) fn entry(&mut self, choice: Choice, packet: &Packet) -> (&mut T, bool) {
+    pub(super) fn entry(&mut self, choice: Choice<'_>, packet: &Packet) -> (&mut T, bool) {
         let table = &mut self.tables[choice.node.index()];
         if table.is_empty() {
             table.resize(FLOWLETS, Flowlet::default());
@@ -45,13 +45,13 @@ impl<T: Copy + Default> FlowletTables<T> {
     }
 
     /// Sets the value of the flowlet of `packet`, which has found one.
-    pub(super) fn set(&mut self, choice: Choice, packet: &Packet, value: T) {
+    pub(super) fn set(&mut self, choice: Choice<'_>, packet: &Packet, value: T) {
         self.tables[choice.node.index()][place(choice, packet)].value = value;
     }
 }
 
 /// The place of the flow of `packet` in a table.
 #[inline]
-fn place(choice: Choice, packet: &Packet) -> usize {
+fn place(choice: Choice<'_>, packet: &Packet) -> usize {
     hash(choice.salt ^ u32::from(packet.dst()), packet) as usize % FLOWLETS
 }

@@ -26,7 +26,7 @@ impl Flowlets {
 }
 
 impl Balancer for Flowlets {
-    fn choose(&mut self, choice: Choice, packet: &Packet, _: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: Queue<'_>) -> u32 {
         let (bits, continues) = self.tables.entry(choice, packet);
         if !continues {
             *bits = self.random[choice.node.index()].next_u32();

@@ -49,7 +49,7 @@ impl LeastQueue {
 }
 
 impl Balancer for LeastQueue {
-    fn choose(&mut self, choice: Choice, packet: &Packet, queue: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32 {
         let Choice { node, links, .. } = choice;
         let Some(flowlets) = &mut self.flowlets else { return self.shortest(node, links, queue) };
         let (link, continues) = flowlets.entry(choice, packet);
@@ -86,7 +86,8 @@ mod tests {
         let (mut chooser, node) = chooser(None);
         let mut choose = |queues: &[Option<u64>]| {
             let packet = Packet::default();
-            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32 };
+            let choice =
+                Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32, link: &|_| LinkId::NONE };
             chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         assert_eq!(choose(&[Some(3000), Some(1500), Some(4500)]), 1);
@@ -104,7 +105,7 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let mut choose = |at: u64, queues: [Option<u64>; 2]| {
             let packet = Packet { arrival: Time::from_us(at), ..Packet::default() };
-            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: 2 };
+            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: 2, link: &|_| LinkId::NONE };
             chooser.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         let (short, long) = (Some(0), Some(9000));
@@ -122,7 +123,8 @@ mod tests {
         let (mut chooser, node) = chooser(Some(Time::from_us(5)));
         let packet = Packet { arrival: Time::from_us(1), ..Packet::default() };
         let mut choose = |queues: &[u64]| {
-            let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32 };
+            let choice =
+                Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32, link: &|_| LinkId::NONE };
             chooser.choose(choice, &packet, &mut |link| Some(queues[link as usize]))
         };
         assert_eq!(choose(&[9000, 9000, 0]), 2);

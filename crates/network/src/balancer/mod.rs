@@ -14,6 +14,7 @@ pub use drill::Drill;
 
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::Packet;
+use crate::trailer::Trailers;
 use linkpool_settings::kinds;
 use linkpool_units::Time;
 use std::fmt::Debug;
@@ -62,8 +63,8 @@ impl Spreading {
 }
 
 /// The links of equal cost among which a switch chooses for a packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
+#[derive(Clone, Copy)]
+pub(crate) struct Choice<'a> {
     /// The switch.
     pub(crate) node: NodeId,
     /// The link by which the packet has come to it.
@@ -72,6 +73,17 @@ pub(crate) struct Choice {
     pub(crate) salt: u32,
     /// The number of links, at least two.
     pub(crate) links: u32,
+    /// Which link has a number.
+    pub(crate) link: &'a dyn Fn(u32) -> LinkId,
+}
+
+/// The links by which a packet comes to a switch and leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    /// The switch.
+    pub(crate) node: NodeId,
+    pub(crate) ingress: LinkId,
+    pub(crate) egress: LinkId,
 }
 
 /// The bytes that a link of a choice has not yet put on the wire; none: it is down.
@@ -81,12 +93,21 @@ pub(crate) type Queue<'a> = &'a mut dyn FnMut(u32) -> Option<u64>;
 /// for the packets of each switch in the order in which they come.
 pub(crate) trait Balancer: Debug + Send {
     /// The number of the link of `choice` that `packet` takes, which has come at its `arrival`.
-    fn choose(&mut self, choice: Choice, packet: &Packet, queue: Queue<'_>) -> u32;
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32;
 
     /// Does it ask for queues? Then packets are queued one by one where it chooses.
     fn sees_queues(&self) -> bool {
         false
     }
+
+    /// Does it see all packets that switches send on, those without a choice, too? Then [`Balancer::sends`] is called for
+    /// each, and all are queued one by one.
+    fn sees_all(&self) -> bool {
+        false
+    }
+
+    /// A switch sends `packet`, which has come at its `arrival`, on by `hop`. It may read and write tags.
+    fn sends(&mut self, _hop: Hop, _packet: &mut Packet, _tags: &mut Trailers) {}
 }
 
 /// The balancer of the switches of `fabric` with `spreading`, and the `gap` between flowlets; none: they choose by hash.

@@ -1,6 +1,6 @@
 //! The operations of a handler on the network.
 
-use crate::balancer::{Balancer, Choice};
+use crate::balancer::{Balancer, Choice, Hop};
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::on_the_way::{Incoming, OnTheWay};
@@ -195,6 +195,8 @@ impl Egress {
         let (ports, mut transmitter) = self.ports();
         let number = ports.of(id).expect("only links with a port leave the queue to it");
         if let Some((node, mut packet)) = ports.enqueue(number, now, packet, &mut transmitter) {
+            // It is for another switch, to which what was written on it means nothing.
+            self.trailers.take_tag(&mut packet);
             let back = self.routes.next_link(node, &mut packet);
             self.enqueue_one(back, now, &packet);
         }
@@ -239,9 +241,16 @@ impl Egress {
             let link = &transmitter.links[id.index()];
             Some(link.backlog_bytes(&kinds[link.kind as usize], now))
         };
-        let choice = Choice { node: *node, ingress: *ingress, salt: way.salt, links: way.count };
+        let link = |number| way.link(number);
+        let choice = Choice { node: *node, ingress: *ingress, salt: way.salt, links: way.count, link: &link };
         let chosen = balancer.choose(choice, packet, &mut queue);
         way.link(chosen)
+    }
+
+    /// Shows `balancer` that a switch sends a packet on over `link`.
+    pub(super) fn show(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming, link: LinkId) {
+        let hop = Hop { node: incoming.node, ingress: incoming.link, egress: link };
+        balancer.sends(hop, &mut incoming.packet, &mut self.trailers);
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

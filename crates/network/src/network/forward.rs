@@ -179,8 +179,12 @@ impl Network {
 
     /// By link: is it one of those whose queues the balancer sees? After routes have changed.
     pub(super) fn find_seen_queues(&mut self) {
-        if self.balancer.as_ref().is_some_and(|balancer| balancer.sees_queues()) {
-            self.seen_queues = self.egress.routes.choice_links(self.egress.links.len());
+        let Some(balancer) = &self.balancer else { return };
+        let links = self.egress.links.len();
+        if balancer.sees_all() {
+            self.seen_queues = vec![true; links].into();
+        } else if balancer.sees_queues() {
+            self.seen_queues = self.egress.routes.choice_links(links);
         }
     }
 
@@ -244,6 +248,7 @@ impl Network {
         if self.seen_queues.is_empty() {
             step.before = std::mem::replace(&mut self.latest_on[step.link.index()], number);
         } else {
+            self.egress.show(balancer, incoming, step.link);
             self.egress.enqueue_one(step.link, incoming.packet.arrival, &incoming.packet);
         }
     }
@@ -257,7 +262,11 @@ impl Network {
         }
         let link = match &mut self.balancer {
             None => self.egress.routes.at(node).next_link(&mut incoming.packet),
-            Some(balancer) => self.egress.choose(&mut **balancer, &mut incoming),
+            Some(balancer) => {
+                let link = self.egress.choose(&mut **balancer, &mut incoming);
+                self.egress.show(&mut **balancer, &mut incoming, link);
+                link
+            }
         };
         self.egress.enqueue_one(link, now, &incoming.packet);
     }

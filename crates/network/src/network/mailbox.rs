@@ -2,7 +2,8 @@
 
 use super::run::Network;
 use crate::on_the_way::Incoming;
-use crate::packet::{Flags, Trailer};
+use crate::packet::Flags;
+use crate::trailer::Slot;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -34,8 +35,8 @@ pub(crate) struct PacketMailbox {
 #[derive(Debug, Default)]
 struct Rest {
     packets: Vec<Incoming>,
-    /// The trailers of all packets that have one.
-    trailers: Vec<Trailer>,
+    /// The trailers and tags of all packets that have one.
+    trailers: Vec<Slot>,
 }
 
 impl PacketMailbox {
@@ -56,8 +57,8 @@ impl Network {
     pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &PacketMailbox) -> Time {
         let (mut arrival, mut count, mut rest) = (Time::MAX, 0, None);
         for incoming in self.egress.on_the_way.hand_over(partition) {
-            if let Some(trailer) = self.egress.trailers.of(&incoming.packet) {
-                rest.get_or_insert_with(|| lock(&mailbox.rest)).trailers.push(*trailer);
+            if let Some(slot) = self.egress.trailers.slot(&incoming.packet) {
+                rest.get_or_insert_with(|| lock(&mailbox.rest)).trailers.push(*slot);
                 self.egress.trailers.release(&incoming.packet);
             }
             arrival = arrival.min(incoming.packet.arrival);
@@ -97,11 +98,11 @@ impl Network {
 
     /// Takes one packet, and its trailer if it has one.
     #[inline]
-    fn take_over(&mut self, mut incoming: Incoming, trailers: &mut impl Iterator<Item = Trailer>) {
+    fn take_over(&mut self, mut incoming: Incoming, trailers: &mut impl Iterator<Item = Slot>) {
         if incoming.packet.flags.has(Flags::TRAILER)
-            && let Some(trailer) = trailers.next()
+            && let Some(slot) = trailers.next()
         {
-            self.egress.trailers.attach(&mut incoming.packet, trailer);
+            self.egress.trailers.put(&mut incoming.packet, slot);
         }
         self.egress.on_the_way.take_over(incoming);
     }

@@ -5,6 +5,7 @@ use super::run::Network;
 use crate::fabric::LinkId;
 use crate::on_the_way::Incoming;
 use crate::packet::Kind;
+use crate::witness::Seen;
 
 impl Network {
     /// Shows the handler, from now on, the packets with any bit of `kinds` that come through `link`
@@ -25,7 +26,8 @@ impl Network {
             let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {
-                handler.on_passing(incoming.link, &incoming.packet, self.egress.trailers.of(&incoming.packet));
+                let Seen { packet, trailer } = self.egress.trailers.see(&incoming.packet);
+                handler.on_passing(incoming.link, &packet, trailer.as_ref());
             }
         }
     }
