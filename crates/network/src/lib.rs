@@ -35,7 +35,7 @@ mod transmitter;
 mod weights;
 mod witness;
 
-pub use balancer::{Drill, Spreading};
+pub use balancer::{Conga, Drill, Spreading};
 pub use change::{LinkChange, Loss, Timetable};
 pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;

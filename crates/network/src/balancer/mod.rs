@@ -4,12 +4,14 @@
 //! addresses and ports needs no state and no order, so it has no balancer: it is part of routing
 //! ([`crate::routing`]).
 
+mod conga;
 mod drill;
 mod flowlet_table;
 mod flowlets;
 mod least_queue;
 mod spray;
 
+pub use conga::Conga;
 pub use drill::Drill;
 
 use crate::fabric::{Fabric, LinkId, NodeId};
@@ -34,11 +36,14 @@ kinds! {
         Adaptive = "adaptive";
         /// Over the link with the fewest bytes to send of a few that are drawn or remembered (DRILL).
         Drill(Drill) = "drill";
+        /// Over the link by which the path is least congested, for each flowlet: switches of hosts tell each other (CONGA).
+        Conga(Conga) = "conga";
         /// By the address of the destination, of which each host has several: hosts know the paths.
         TwoLevel = "two-level";
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "`kinds!` passes no attributes of variants on")]
 impl Default for Spreading {
     fn default() -> Spreading {
         Spreading::Ecmp
@@ -49,6 +54,14 @@ impl Spreading {
     /// Do switches choose for each packet or flowlet anew? Otherwise a flow has one path.
     pub fn moves_flows(&self) -> bool {
         !matches!(self, Spreading::Ecmp | Spreading::TwoLevel)
+    }
+
+    /// Why switches of `fabric` cannot choose so; none: they can.
+    pub fn misfit(&self, fabric: &Fabric) -> Option<String> {
+        match self {
+            Spreading::Conga(_) => conga::misfit(fabric),
+            _ => None,
+        }
     }
 
     /// Does it choose for flowlets, by `gap`: the least pause between two packets of a flow after which the second may
@@ -123,6 +136,7 @@ pub(crate) fn balancer(
         Spreading::Flowlets => Box::new(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
         Spreading::Adaptive => Box::new(least_queue::LeastQueue::new(gap, fabric, seed)),
         Spreading::Drill(settings) => Box::new(drill::DrillBalancer::new(settings, fabric, seed)),
+        Spreading::Conga(settings) => Box::new(conga::CongaBalancer::new(settings, fabric, seed)),
     })
 }
 

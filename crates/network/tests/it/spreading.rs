@@ -6,8 +6,8 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Drill, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes, Routing,
-    Spreading, Weights, partition,
+    Cable, Conga, Drill, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes,
+    Routing, Spreading, Weights, partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -100,18 +100,65 @@ fn adaptive_routing_avoids_a_link_that_has_failed() {
     assert!([0, 1, 3].iter().all(|i| (999..=1001).contains(&packets[*i])), "{packets:?}");
 }
 
+/// CONGA as in the paper, with another gap.
+fn conga(gap: Time) -> Conga {
+    let (tau, period) = (Time::from_us(160), Time::from_us(20));
+    Conga { tau, period, bits: 3, gap, age: Time::from_ms(10) }
+}
+
+/// Beyond spine 1 there are 10 of 40 Gbit/s. Host 0 sends 24 Gbit/s in flowlets of ten packets, and host 1 answers with as many
+/// small ones. Hashing gives half of the load to spine 1, and so does the shortest queue at leaf 0, where no packet waits:
+/// 12 Gbit/s. With CONGA, what takes spine 1 fits through it but for the first bursts: at full load its link has the measure 7,
+/// with 10 of 24 Gbit/s spine 0 has 14 of 40, 2 of 8 steps.
+#[test]
+fn congestion_far_away_is_avoided() {
+    let fabric = uneven();
+    let link = |from: &str, to: &str| fabric.link(fabric.node(from).unwrap(), fabric.node(to).unwrap()).unwrap();
+    let (far, thin) = (link("l0", "s1"), link("s1", "l1"));
+    let mut sends = flow(&fabric, 20_000, Time::from_ns(300));
+    for (i, send) in (0u32..).zip(&mut sends) {
+        // Forty flows in turn, each with ten packets 300 ns apart and then 117 us without.
+        send.packet.entropy = i / 10 % 40;
+        send.packet.envelope = Envelope::new(host(1), 900, 0);
+    }
+    let answers: Vec<Send> = sends
+        .iter()
+        .map(|send| {
+            let envelope = Envelope::new(host(0), 64, 0);
+            Send { from: host(1), packet: Packet { envelope, seq: send.packet.seq + 20_000, ..send.packet }, ..*send }
+        })
+        .collect();
+    sends.extend(answers);
+    sends.sort_by_key(|send| send.at);
+    let over_spine_1 = |rule| {
+        let results = scene(fabric.clone(), rule, sends.clone()).run(1000);
+        let arrived: usize = results.arrivals.iter().map(Vec::len).sum();
+        assert_eq!(arrived, 40_000, "each packet comes");
+        (results.links[far.index()].0.packets, results.links[thin.index()].0.max_queue)
+    };
+    let gap = Time::from_us(50);
+    let (hashed, _) = over_spine_1((Spreading::Flowlets, Some(gap)));
+    assert!((9_000..11_000).contains(&hashed), "{hashed}");
+    let (local, local_queue) = over_spine_1((Spreading::Adaptive, Some(gap)));
+    let (aware, aware_queue) = over_spine_1((Spreading::Conga(conga(gap)), None));
+    println!("{hashed} {local} {local_queue} {aware} {aware_queue}");
+    assert!(aware < 8_333, "{aware} of 20,000 packets are more than 10 of 24 Gbit/s");
+    assert!(aware_queue * 4 < local_queue, "{aware_queue} and {local_queue}");
+}
+
 proptest! {
     #![proptest_config(cases(60))]
 
     /// Each switch draws for itself, in the order in which packets come to it.
     #[test]
-    fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..5, seed in any::<u64>()) {
+    fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..6, seed in any::<u64>()) {
         let gap = Time::from_us(3);
         let spreading = match kind {
             0 => (Spreading::Spray, None),
             1 => (Spreading::Flowlets, Some(gap)),
             2 => (Spreading::Adaptive, None),
             3 => (Spreading::Drill(Drill { samples: 2, memory: 1, engines: 3 }), None),
+            4 => (Spreading::Conga(conga(gap)), None),
             _ => (Spreading::Adaptive, Some(gap)),
         };
         let fabric = fat_tree(4, 2, CABLE.rate, CABLE.delay);

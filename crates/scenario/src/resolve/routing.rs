@@ -28,6 +28,9 @@ pub(super) fn resolve(
     if routing.kind.needs_gap() == Some(true) {
         section.required("gap", routing.gap, "\"500us\"");
     }
+    if let Some(why) = fabric.and_then(|fabric| routing.kind.misfit(fabric)) {
+        section.error("kind", why);
+    }
     if routing.kind == Spreading::TwoLevel {
         let most = topology.and_then(|topology| most_addresses(topology, section));
         let addresses = *routing.addresses.get_or_insert(most.unwrap_or(1));
