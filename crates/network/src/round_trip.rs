@@ -21,8 +21,8 @@ impl Fabric {
 
     /// The host whose round-trip time from `host` is longest, and that time.
     fn farthest(&self, host: HostId, data: u16, answer: u16) -> (HostId, Time) {
-        let time = |node: NodeId, size: u16, link| {
-            let spec = &self.links()[usize::from(link)];
+        let time = |node: NodeId, size: u16, link: usize| {
+            let spec = &self.links()[link];
             debug_assert!(spec.from == node);
             LinkKind::new(spec.rate, spec.delay, Thresholds::drop_tail(QueueLimit::Packets(1))).serialisation(size)
                 + spec.delay

@@ -1,14 +1,21 @@
 //! A link that fails, changes or loses packets, as its port knows it.
 
 use super::loss::LossProcess;
-use super::port::work;
 use crate::change::{Course, LinkChange};
 use crate::fabric::LinkId;
-use crate::link::LinkKind;
+use crate::link::{LinkKind, OnWire};
 use crate::packet::Packet;
 use linkpool_engine::stream;
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
+
+/// Work is measured in bits times a second's picoseconds, so that rate times picoseconds is work.
+pub(super) const WORK_PER_BYTE: u128 = OnWire::BYTE;
+
+/// The work of a packet of `size` bytes.
+pub(super) fn work(size: u16) -> u128 {
+    size as u128 * WORK_PER_BYTE
+}
 
 /// The fate of the packet in service: known from the start of its transmission, since all changes
 /// are known.

@@ -1,6 +1,6 @@
 //! An output port that is served packet by packet.
 
-use super::inconstant::{Fate, Inconstant};
+use super::inconstant::{Fate, Inconstant, WORK_PER_BYTE, work};
 use crate::change::Course;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
@@ -86,14 +86,6 @@ impl<D: Discipline> Server for D {
     ) {
         port.advance(self, now, buffer, transmitter);
     }
-}
-
-/// Work is measured in bits times a second's picoseconds, so that rate times picoseconds is work.
-const WORK_PER_BYTE: u128 = OnWire::BYTE;
-
-/// The work of a packet of `size` bytes.
-pub(super) fn work(size: u16) -> u128 {
-    size as u128 * WORK_PER_BYTE
 }
 
 impl Port {

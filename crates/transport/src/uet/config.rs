@@ -4,15 +4,6 @@ use super::balancer::BalancerKind;
 use super::nscc::NsccConfig;
 use linkpool_units::{Rate, Time};
 
-/// The network that a transport is for.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Network {
-    /// Round-trip time without load between the two hosts that are farthest apart.
-    pub base_rtt: Time,
-    /// Rate of all links of a host together.
-    pub rate: Rate,
-}
-
 /// The settings of a UET transport, for both ends of its connections.
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -1,8 +1,9 @@
 //! The family UET: its names, its settings and its facts.
 
 use super::balancer::BalancerKind;
-use super::config::{Config, Network};
+use super::config::Config;
 use super::nscc::{NsccConfig, NsccSettings};
+use super::surroundings::Network;
 use crate::config::Config as Common;
 use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread, Surroundings};
 use crate::wire::WireConfig;

@@ -20,13 +20,15 @@ mod nscc;
 mod outstanding;
 mod receiver;
 mod sender;
+mod surroundings;
 mod window;
 
 pub use balancer::{Balancer, BalancerKind, Feedback};
-pub use config::{Config, Network};
+pub use config::Config;
 pub use declaration::{Uet, UetSettings};
 pub use message::{Ack, Answers, Data, Nack, Output};
 pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};
 pub use receiver::{Progress, Receiver};
 pub use sender::{Counters, Sender};
+pub use surroundings::Network;
 pub use window::{Signal, Window};

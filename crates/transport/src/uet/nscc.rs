@@ -4,7 +4,7 @@
 //! Where the port of the specification that cites UEC 1.0.3 differs (sections 3.6.13.3, .5 and .6,
 //! and Table 3-82, second hand), a setting chooses.
 
-use super::config::Network;
+use super::surroundings::Network;
 use super::window::{Signal, Window, product};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
