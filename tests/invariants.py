@@ -271,7 +271,7 @@ class Judge:
 def size_of(text: object) -> int:
     """Return the bytes of a size in a scenario as run."""
     text = str(text)
-    for unit, factor in (("KB", 1000), ("MB", 1_000_000), ("B", 1)):
+    for unit, factor in (("KiB", 1024), ("KB", 1000), ("MB", 1_000_000), ("B", 1)):
         if text.endswith(unit):
             return round(float(text.removesuffix(unit)) * factor)
     return int(text)

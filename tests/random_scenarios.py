@@ -43,6 +43,10 @@ def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
     return f"[topology.{kind}]\n{keys}{link}", hosts, links
 
 
+ROCE = ("roce", "dcqcn", "dcqcn-hpcc", "timely")
+"""Values of `control` that are of the family RoCE."""
+
+
 def queue(draw: random.Random, pulls: bool) -> str:
     """Return the queue of each port; `pulls`: one that trims."""
     if pulls:
@@ -69,7 +73,7 @@ def transport(draw: random.Random, name: str, pulls: bool) -> str:
         window = draw.choice([2, 12, 30])
         return f'[transport.{name}]\ncontrol = "ndp"\ninitial_window = {window}\nmin_rto = "5ms"\n'
     if draw.random() < 0.15:
-        control = draw.choice(["roce", "dcqcn", "dcqcn-hpcc", "timely"])
+        control = draw.choice(ROCE)
         more = draw.choice(["", "reorder_window = 8\n", 'retransmission = "selective"\n'])
         return (
             f'[transport.{name}]\ncontrol = "{control}"\nmin_rto = "1ms"\nwindow = "30KB"\n{more}'
@@ -151,7 +155,8 @@ def scenario(number: str) -> str:
     ]
     changed = draw.random() < 0.35
     spreads = not changed and draw.random() < 0.2
-    parts += [transport(draw, name, pulls) for name in names]
+    transports = [transport(draw, name, pulls) for name in names]
+    parts += transports
     parts += [
         workload(draw, draw.choice(names), hosts, label)
         for label in ("a", "b")[: draw.randint(1, 2)]
@@ -163,6 +168,10 @@ def scenario(number: str) -> str:
         parts.append('[record.counters]\nevery = "50us"\nuntil = "2ms"\n')
     if draw.random() < 0.3:
         parts.append(f'[record.queue]\nlinks = [{watched}]\nevery = "20us"\nuntil = "2ms"\n')
-    if not pulls and draw.random() < 0.3:
+    captured = not pulls and draw.random() < 0.3
+    # Packets of TCP alone can be captured.
+    if captured and not any(
+        f'control = "{control}"' in text for text in transports for control in ROCE
+    ):
         parts.append(f"[record.capture]\nlinks = [{watched}]\n")
     return "\n".join(parts)

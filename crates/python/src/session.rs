@@ -14,13 +14,15 @@ use std::time::{Duration, Instant};
 /// Between two looks at signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An event: when, what, and the message: its number, sender, receiver, size, tag, and when it was due.
+/// An event: when, what, and the message: its number, sender, receiver, size, tag, and when it was
+/// due.
 type Told = (u64, u8, u32, u32, u32, u64, u64, u64);
 
 /// A message: its sender, receiver, size, tag, when it is due, and its channel.
 type Sent = (u32, u32, u64, u64, u64, u32);
 
-/// What a program sends in answer to an event: the receiver, size, tag, when it is due, and the channel.
+/// What a program sends in answer to an event: the receiver, size, tag, when it is due, and the
+/// channel.
 type Answer = (u32, u64, u64, u64, u32);
 
 /// A run that a program drives. Its Python face is `linkpool.Session`.
@@ -217,7 +219,8 @@ impl Session {
         self.with(py, |session| session.events().into_iter().map(told).collect())
     }
 
-    /// Ends the run. With `keep` the results are written, if there is a directory. Returns whether it had not ended.
+    /// Ends the run. With `keep` the results are written, if there is a directory. Returns whether
+    /// it had not ended.
     fn close(&self, py: Python<'_>, keep: bool) -> PyResult<bool> {
         let Some(session) = py.detach(|| lock(&self.session).take()) else { return Ok(false) };
         if !keep {

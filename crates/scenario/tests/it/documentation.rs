@@ -225,8 +225,8 @@ fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpoo
     load(&text, "t.toml", None, &[])
 }
 
-/// The rows of settings of transports, without the two that settle which settings there are, and without
-/// those whose defaults follow from other settings or the network.
+/// The rows of settings of transports, without the two that settle which settings there are, and
+/// without those whose defaults follow from other settings or the network.
 fn defaults_of_transports() -> Vec<Vec<String>> {
     let rows = table("scenario/transport.md").into_iter();
     let follows = |cell: &str| cell.starts_with("by ") || cell.starts_with("of ");

@@ -355,9 +355,10 @@ fn somebody_must_be_left_to_send() {
     assert_eq!(poisson.rate(), 10.0);
 }
 
-/// What a UET transport leaves out follows from the network: here 30 senders at one switch, 10 Gb/s and
-/// 2 us a link. A packet of 4,160 B and an ACK of 64 B take 2 (3,328 + 51.2) ns and 8 us; 15 us and 6 queues of
-/// 100 packets at 10 Gb/s are the timeout. The scenario as run has it all, and loads.
+/// What a UET transport leaves out follows from the network: here 30 senders at one switch, 10 Gb/s
+/// and 2 us a link. A packet of 4,160 B and an ACK of 64 B take 2 (3,328 + 51.2) ns and 8 us; 15 us
+/// and 6 queues of 100 packets at 10 Gb/s are the timeout. The scenario as run has it all, and
+/// loads.
 #[test]
 fn the_network_completes_uet() {
     let trimming = "discipline = \"trimming\"\nlimit = 100";

@@ -12,8 +12,9 @@ settings! {
         /// Do the messages from one host to another share a connection, which stays open?
         /// `false`: each message opens a connection of its own.
         persistent: bool, from |_s| true => "true; false with a transport whose connections do not stay open";
-        /// A CSV file of the messages that a program has sent, relative to the scenario's directory: the run has these,
-        /// and no program drives it. Results of a session have it, so that they can be run again and explained.
+        /// A CSV file of the messages that a program has sent, relative to the scenario's
+        /// directory: the run has these, and no program drives it. Results of a session have it, so
+        /// that they can be run again and explained.
         file: Option<String> = None;
         /// The SHA-256 of `file`, in hex: another file is an error. Results have it.
         sha256: Option<String>, from |_s| None => "that of `file`", when |s| s.file.is_some() => "a session with a `file`";
@@ -27,12 +28,14 @@ settings! {
 }
 
 impl Session {
-    /// The name of the file with the messages of the workload of this kind that is number `channel`, in results.
+    /// The name of the file with the messages of the workload of this kind that is number
+    /// `channel`, in results.
     pub fn file_name(channel: usize) -> String {
         format!("messages.{channel}.csv")
     }
 
-    /// Is the file part of the result whose `scenario.toml` names it? Then it goes along with the scenario.
+    /// Is the file part of the result whose `scenario.toml` names it? Then it goes along with the
+    /// scenario.
     pub fn is_of_result(file: &str) -> bool {
         file.strip_prefix("messages.").is_some_and(|rest| rest.ends_with(".csv") && !rest.contains(['/', '\\']))
     }
