@@ -25,6 +25,8 @@ else:
 Row = dict[str, Any]
 # Times are whole picoseconds in 64-bit floats.
 EXACT = 1e-12
+UNOPENED = ("ndp", "roce", "dcqcn", "dcqcn-hpcc", "timely", "uet")
+"""Values of `control` of families whose connections have no handshake."""
 
 
 def table(directory: Path, name: str) -> list[Row]:
@@ -128,7 +130,7 @@ class Judge:
                 self.holds(flow[key] == total, f"{name}: {key} {flow[key]}, of subflows {total}")
             carried = sum(subflow["acked_bytes"] for subflow in own)
             # Of several subflows one may acknowledge all data before the others acknowledge theirs.
-            if len(own) == 1 and settings["control"] != "ndp":
+            if len(own) == 1 and settings["control"] not in UNOPENED:
                 self.holds(carried == acked, f"{name}: {acked} B, {carried} B of its subflow")
         sent = sum(flow["segments"] for flow in self.flows)
         self.holds(
@@ -159,7 +161,7 @@ class Judge:
             way = least(self.links, src, header + (size if packets == 1 else 1))[dst]
             # The third packet of the handshake goes before the data, on the only NIC.
             third = 8 * ack / out[src] if nics[src] == 1 else 0.0
-            handshake = 0.0 if settings["control"] == "ndp" else there + back + third
+            handshake = 0.0 if settings["control"] in UNOPENED else there + back + third
             bound = handshake + max(way, data) + back
             name = f"flow {flow['flow']}"
             self.holds(flow["fct_s"] >= bound - EXACT, f"{name}: {flow['fct_s']} below {bound}")

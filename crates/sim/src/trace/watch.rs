@@ -243,10 +243,10 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// A host may have opened watched connections, or given them messages: what they sent is on its
-    /// links, or had no room there.
-    fn started(&mut self, host: NodeId, now: Time, seen: &Witness) {
-        let mut touched = Vec::new();
+    /// Notes the watched connections that `host` has opened: their first packets are on its links, or had no room there.
+    /// Returns them.
+    fn opened(&mut self, host: NodeId, now: Time, seen: &Witness) -> Vec<FlowId> {
+        let mut opened = Vec::new();
         let refused = seen.discarded.iter().map(|lost| &lost.packet);
         for first in seen.sent.iter().map(|(_, sent)| sent).chain(refused) {
             let Some(trailer) = first.trailer.filter(|_| is_opening(&first.packet)) else { continue };
@@ -255,9 +255,16 @@ impl<'p> Watch<'p> {
             };
             let Some(known) = self.connections.get_mut(&flow).filter(|known| known.sender.is_none()) else { continue };
             known.sender = Some((host, peer));
-            touched.push(flow);
+            opened.push(flow);
             self.opens(flow, (host, peer), now);
         }
+        opened
+    }
+
+    /// A host may have opened watched connections, or given them messages: what they sent is on its
+    /// links, or had no room there.
+    fn started(&mut self, host: NodeId, now: Time, seen: &Witness) {
+        let mut touched = self.opened(host, now, seen);
         let here = |known: &Watched| known.is_live() && known.sender.is_some_and(|(at, _)| at == host);
         let here: Vec<FlowId> =
             self.connections.iter().filter(|(_, known)| here(known)).map(|(flow, _)| *flow).collect();
@@ -398,7 +405,11 @@ impl Handler for Watch<'_> {
         let seen = network.take_witnessed();
         match owner {
             Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
-            None if kind == timer::TURNS => self.had_turns(now, &seen.sent),
+            None if kind == timer::TURNS => {
+                // A sender may have waited for its first turn.
+                self.opened(node, now, &seen);
+                self.had_turns(now, &seen.sent);
+            }
             None => self.started(node, now, &seen),
         }
         self.note(&seen);
