@@ -9,6 +9,7 @@ took. Dask gives the runs of a worker that is lost to another one.
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,17 +90,19 @@ class Remote:
     def _wait(self, future: Any, entry: Entry, progress: Progress | None) -> dict[str, bytes]:
         """Wait for a run; an exception from `progress` ends the wait."""
         from distributed import KilledWorker
-        from distributed import TimeoutError as DaskTimeout
 
-        while True:
-            try:
-                files: dict[str, bytes] = future.result(timeout=POLL_S)
-                return files
-            except DaskTimeout:
-                if progress is not None:
-                    progress(0.0, entry.active_s, 0)
-            except KilledWorker as error:
-                raise RemoteError(f"several workers died of this run: {error}") from None
+        # Not `future.result(timeout=...)`: `sync` of distributed 2026.8.0 returns an unset variable
+        # (UnboundLocalError) if a timeout cancels what it waits for.
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(POLL_S):
+            if progress is not None:
+                progress(0.0, entry.active_s, 0)
+        try:
+            files: dict[str, bytes] = future.result()
+        except KilledWorker as error:
+            raise RemoteError(f"several workers died of this run: {error}") from None
+        return files
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
