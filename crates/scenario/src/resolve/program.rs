@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use linkpool_settings::Names;
-use linkpool_workload::kinds::{Program, ProgramFormat};
+use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat};
 use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_chakra, read_goal, read_goal_binary};
 use sha2::{Digest, Sha256};
 
@@ -65,6 +65,7 @@ fn programs(program: &Program, known: &Known<'_>) -> Result<(Programs, PathBuf, 
     };
     let programs = programs.matched()?;
     check(&programs)?;
+    let programs = if program.nic == Some(Interfaces::Host) { programs.by_interface()? } else { programs };
     let path = std::path::absolute(&path).map_err(|why| format!("{name}: {why}"))?;
     Ok((programs, path, digest))
 }

@@ -21,6 +21,8 @@ pub(crate) enum Message {
     BeginRank((u32, u32)),
     /// A calc of this rank of these programs is done: that of this node.
     Calculated((u32, u32), u32),
+    /// What this node of this rank of these programs waits for at another rank has happened.
+    Told((u32, u32), u32),
     /// A connection to this host will carry this message.
     Announce(Announced),
     /// The connection of this flow to this host is closed at its sender, which has sent so many
@@ -53,6 +55,7 @@ impl Message {
             Message::BeginRank((programs, _)) => (9, *programs, 0),
             Message::Calculated((programs, _), node) => (10, *programs, *node),
             Message::Closed(flow, _) => (11, (*flow).into(), 0),
+            Message::Told((programs, _), node) => (12, *programs, *node),
         }
     }
 }

@@ -35,6 +35,7 @@ use linkpool_units::Time;
 use linkpool_workload::Flow;
 use linkpool_workload::kinds;
 pub use linkpool_workload::kinds::{JobKind, Operation};
+use linkpool_workload::program::Rank;
 use std::collections::HashSet;
 use traffic::Traffic;
 
@@ -263,6 +264,7 @@ impl Plan {
             || !self.processes.is_empty()
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
+            || self.programs.iter().any(|programs| programs.programs.ranks.iter().any(Rank::is_tied))
             || self.placement.is_some()
             || self.transports.iter().any(|transport| !transport.facts.fins)
     }

@@ -59,6 +59,11 @@ impl<'p> Ranks<'p> {
                             context.leave(host, context.now, Message::Start(id, planned.flow(of, context.now)));
                         }
                     }
+                    Action::Tell(other, node) => {
+                        let there = NodeId::from(planned.hosts[other as usize]);
+                        let at = context.now.saturating_add(context.lookahead);
+                        context.send(there, at, Message::Told((programs, other), node));
+                    }
                     Action::Calculate(node) => {
                         let units = planned.programs.ranks[rank as usize].nodes()[node as usize].size;
                         let at = context.now.saturating_add(Time(planned.unit.0.saturating_mul(units)));
@@ -111,6 +116,9 @@ impl<'p> Component for Ranks<'p> {
             Message::BeginRank(rank) => self.with(rank, context, Machine::begin),
             Message::Calculated(rank, node) => {
                 self.with(rank, context, |machine, actions| machine.ended(node, actions));
+            }
+            Message::Told(rank, node) => {
+                self.with(rank, context, |machine, actions| machine.told(node, actions));
             }
             other => return Some(other),
         }

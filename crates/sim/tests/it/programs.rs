@@ -3,6 +3,7 @@
 
 use crate::common::written::{differ, written};
 use crate::common::{Kept, Run, run_on};
+use linkpool_network::HostId;
 use linkpool_scenario::{Scenario, load};
 use linkpool_sim::{Plan, RankOutcome, Sink, simulate};
 use linkpool_units::Time;
@@ -58,6 +59,64 @@ fn ranks(keys: &str, goal: &str) -> All {
 
 fn us(time: Option<Time>) -> f64 {
     time.unwrap().secs() * 1e6
+}
+
+/// Two ranks with two interfaces each, on the hosts S1 and S2, S3 and R. Rank 0 sends two packets from each interface at
+/// once, each message over links of its own. Interface 1 of rank 1, on R, answers when both are there: that of interface 0
+/// it learns a lookahead later, which is the 10 us of a link and a packet of 40 bytes.
+#[test]
+fn each_interface_of_a_rank_is_a_host() {
+    let goal = "num_ranks 2\nrank 0 {\nsend 1920b to 1 tag 1\nsend 1920b to 1 tag 2 nic 1\nrecv 960b from 1\n}\n\
+        rank 1 {\nx: recv 1920b from 0 tag 1\ny: recv 1920b from 0 tag 2 nic 1\nz: send 960b to 0 nic 1\n\
+        z requires x\nz requires y\n}\n";
+    let all = ranks("nic = \"host\"\n", goal);
+    let delivered = |from: usize, to: usize| {
+        let ends = (HostId::new(from), HostId::new(to));
+        let flow = all.kept.flows.iter().find(|f| (f.planned.flow.src, f.planned.flow.dst) == ends);
+        us(flow.expect("it was sent").delivered)
+    };
+    let handshake = 4.0 * 10.32 + 0.32;
+    let message = 2.0 * 8.0 + 10.0 + 8.0 + 10.0;
+    let arrived = handshake + message;
+    assert_eq!(all.kept.flows.len(), 3);
+    assert!((delivered(0, 2) - arrived).abs() < 1e-6 && (delivered(1, 3) - arrived).abs() < 1e-6);
+    let lookahead = 10.32;
+    let answered = arrived + lookahead + handshake + message - 8.0;
+    assert!((delivered(3, 0) - answered).abs() < 1e-6, "{}", delivered(3, 0));
+    let received = |rank: u32| us(all.ranks.iter().find(|r| r.rank == rank).unwrap().received);
+    assert!((received(0) - answered).abs() < 1e-6 && (received(2) - arrived).abs() < 1e-6);
+
+    // One host a rank: the packets of both messages share the links, and the second ends two packets later.
+    let one = ranks("nic = \"ignore\"\n", goal);
+    let last = one.ranks.iter().find(|r| r.rank == 1).map(|r| us(r.received)).unwrap();
+    assert!((last - (arrived + 16.0)).abs() < 1e-6, "{last}");
+}
+
+/// Eight ranks of two interfaces, whose messages and waits cross: the same on any number of threads.
+#[test]
+fn interfaces_on_any_number_of_threads() {
+    let mut goal = String::from("num_ranks 8\n");
+    for rank in 0..8 {
+        let (next, before) = ((rank + 1) % 8, (rank + 7) % 8);
+        write!(
+            goal,
+            "rank {rank} {{\na: calc 3000 cpu 1\nb: send 20000b to {next} tag 1 cpu 1\nc: recv 20000b from {before} tag 1 nic 1\n\
+             d: send 30000b to {next} tag 2 cpu 2 nic 1\ne: recv 30000b from {before} tag 2\nb requires a\nd requires c\n\
+             d irequires b\nf: calc 500 cpu 1\nf requires e\nf requires c\n}}\n"
+        )
+        .unwrap();
+    }
+    let text = format!("{FOUR_HOSTS}{WORKLOAD}nic = \"host\"\n").replace(
+        "[topology.many-to-one]\nsenders = 3\n",
+        "[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n",
+    );
+    let scenario = beside(&text, &[("p.goal", goal.as_bytes())]);
+    let plan = Plan::new(&scenario);
+    assert!(plan.partitions(&plan.timetable(), 3).of_host(HostId::new(15)) > 0);
+    let one = written(&scenario, 1);
+    for threads in [2, 3] {
+        assert_eq!(differ(&one, &written(&scenario, threads)), [] as [&str; 0], "{threads} threads");
+    }
 }
 
 /// Two ranks of which the first computes for 100 us on each of two processors, one calc after the

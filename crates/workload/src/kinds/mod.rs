@@ -30,7 +30,7 @@ pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
 pub use place::{Place, TierShare};
 pub use poisson::Poisson;
-pub use program::{Program, ProgramFormat, RankPlacement};
+pub use program::{Interfaces, Program, ProgramFormat, RankPlacement};
 pub use session::Session;
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 pub use training::Training;

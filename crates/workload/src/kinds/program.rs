@@ -24,9 +24,9 @@ settings! {
         sha256: Option<String>, from |_p| None => "that of `file`";
         /// The time of one unit of `calc`. LogGOPSim's unit is a nanosecond.
         calc_unit: Time = Time::from_ns(1), within Bounds::SPAN, when |p| p.format != ProgramFormat::Chakra => "GOAL";
-        /// Run a trace that names network interfaces, although the transport chooses among the
-        /// ports of a host?
-        ignore_nic: bool = false, when |p| p.format != ProgramFormat::Chakra => "GOAL";
+        /// What `nic`, a network interface of a rank, means. Without it, a `nic` other than 0 is an
+        /// error.
+        nic: Option<Interfaces> = None, when |p| p.format != ProgramFormat::Chakra => "GOAL";
         /// The algorithm of all-reduces.
         all_reduce: CollectiveAlgorithm = CollectiveAlgorithm::RingAllReduce,
             refused |p| !ALL_REDUCES.contains(&p.all_reduce) => "is no all-reduce",
@@ -58,7 +58,8 @@ settings! {
         stride: u32 = 1, within Bounds::POSITIVE,
             when |p| p.hosts.is_none() && p.placement == RankPlacement::Linear => "`placement = \"linear\"`";
         /// How often each rank runs its program, each time when it has ended.
-        iterations: u32 = 1, within Bounds::POSITIVE;
+        iterations: u32 = 1, within Bounds::POSITIVE,
+            when |p| p.nic != Some(Interfaces::Host) => "traces without `nic = \"host\"`";
         /// Do the messages from one rank to another share a connection, which stays open?
         /// `false`: each message opens a connection of its own.
         persistent: bool, from |_p| true => "true; false with a transport whose connections do not stay open";
@@ -79,6 +80,17 @@ pub enum ProgramFormat {
     GoalBinary,
     /// Execution traces of MLCommons Chakra.
     Chakra,
+}
+
+/// What the network interfaces of ranks are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interfaces {
+    /// Nothing: the transport chooses among the ports of a host.
+    Ignore,
+    /// Hosts: with n interfaces, interface i of rank r is the host at place r n + i, and runs its
+    /// part of the program. ATLAHS writes such traces with `--unique-nic`.
+    Host,
 }
 
 const ALL_REDUCES: [CollectiveAlgorithm; 4] = [
@@ -125,10 +137,11 @@ impl Program {
 
     fn complete_hosts(&self, place: &mut Place<'_>) {
         let (ranks, hosts) = (self.ranks(), place.hosts);
+        let what = if self.nic == Some(Interfaces::Host) { "interfaces of ranks" } else { "ranks" };
         if let Some(listed) = &self.hosts {
             let key = if place.has("hosts_file") { "hosts_file" } else { "hosts" };
             let count = listed.len();
-            place.check(count == ranks as usize, key, format!("{count} hosts for the {ranks} ranks of the trace"));
+            place.check(count == ranks as usize, key, format!("{count} hosts for the {ranks} {what} of the trace"));
             let mut sorted = listed.clone();
             sorted.sort_unstable();
             let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
@@ -137,13 +150,13 @@ impl Program {
             place.check(
                 ranks <= hosts,
                 "placement",
-                format!("the trace has {ranks} ranks, and there are {hosts} hosts"),
+                format!("the trace has {ranks} {what}, and there are {hosts} hosts"),
             );
         } else {
             let last = u64::from(self.first_host) + u64::from(ranks.saturating_sub(1)) * u64::from(self.stride);
             let key = if place.has("stride") { "stride" } else { "file" };
             let message = format!(
-                "the last of the {ranks} ranks of the trace would be on host number {last}, counted from 0, among {hosts} hosts"
+                "the last of the {ranks} {what} of the trace would be on host number {last}, counted from 0, among {hosts} hosts"
             );
             place.check(last < u64::from(hosts), key, message);
         }
@@ -157,9 +170,10 @@ impl Program {
         });
         if let Some((at, nic)) = named {
             let message = format!(
-                "{at}: names network interface {nic}; the transport chooses among the ports of a host: write ignore_nic = true"
+                "{at}: names network interface {nic}; write nic = \"host\" if each interface of a rank is a host, or \
+                 nic = \"ignore\" to let the transport choose among the ports of a host"
             );
-            place.check(self.ignore_nic, "file", message);
+            place.check(self.nic.is_some(), "file", message);
         }
     }
 }

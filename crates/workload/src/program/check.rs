@@ -34,7 +34,11 @@ pub fn check(programs: &Programs) -> Result<(), String> {
         note(rank, &mut actions, &mut todo);
     }
     while let Some((rank, action)) = todo.pop_front() {
-        let (Action::Send(node) | Action::Calculate(node)) = action;
+        let node = match action {
+            Action::Send(node) | Action::Calculate(node) => node,
+            // Ties come with interfaces, after this check.
+            Action::Tell(..) => unreachable!("programs are checked before they are divided"),
+        };
         if let Action::Send(_) = action {
             let (send, channel) = (&programs.ranks[rank].nodes()[node as usize], programs.ranks[rank].channel(node));
             let to = send.peer as usize;

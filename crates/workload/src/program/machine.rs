@@ -19,6 +19,8 @@ pub enum Action {
     Send(u32),
     /// Let the time of this node pass, then call [`Machine::ended`].
     Calculate(u32),
+    /// Call [`Machine::told`] of that rank with its node.
+    Tell(u32, u32),
 }
 
 /// No node.
@@ -64,6 +66,8 @@ pub struct Machine<'p> {
     cpus: Vec<Cpu>,
     /// Nodes that may start.
     ready: VecDeque<u32>,
+    /// Other ranks with their nodes, which must be told.
+    tell: Vec<(u32, u32)>,
     /// The nodes that have not ended.
     left: u32,
     /// Of these, receives and calcs of more than 0 units.
@@ -82,6 +86,7 @@ impl<'p> Machine<'p> {
             wild: rank.wild.then(Wild::default),
             cpus: (0..rank.cpus()).map(|_| Cpu::default()).collect(),
             ready: VecDeque::new(),
+            tell: Vec::new(),
             left: 0,
             left_here: 0,
         }
@@ -172,11 +177,18 @@ impl<'p> Machine<'p> {
         self.advance(actions);
     }
 
+    /// A node of another rank, for which `node` waits, has started or ended as `node` wants it.
+    pub fn told(&mut self, node: u32, actions: &mut Vec<Action>) {
+        self.waits_for_one_less(node);
+        self.advance(actions);
+    }
+
     /// Starts all nodes that may start.
     fn advance(&mut self, actions: &mut Vec<Action>) {
         while let Some(node) = self.ready.pop_front() {
             self.start(node, actions);
         }
+        actions.extend(self.tell.drain(..).map(|(rank, node)| Action::Tell(rank, node)));
     }
 
     /// Starts `node`, or lets it wait for its processor.
@@ -248,12 +260,19 @@ impl<'p> Machine<'p> {
         let rank = self.rank;
         for (follower, on_start) in rank.followers(node) {
             if on_start == start {
-                let state = &mut self.state[follower as usize];
-                *state -= 1;
-                if *state == 0 {
-                    self.ready.push_back(follower);
-                }
+                self.waits_for_one_less(follower);
             }
+        }
+        if rank.is_tied() {
+            self.tell.extend(rank.ties(node, start));
+        }
+    }
+
+    fn waits_for_one_less(&mut self, node: u32) {
+        let state = &mut self.state[node as usize];
+        *state -= 1;
+        if *state == 0 {
+            self.ready.push_back(node);
         }
     }
 }

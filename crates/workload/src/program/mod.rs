@@ -10,6 +10,7 @@ mod channels;
 mod check;
 mod goal_binary;
 mod goal_text;
+mod interfaces;
 mod machine;
 mod operation;
 mod rank;

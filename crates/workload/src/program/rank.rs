@@ -40,7 +40,8 @@ pub struct Node {
     pub op: Op,
     /// The processor that computes, or that sends.
     pub cpu: u8,
-    /// The network interface; kept for files, as the transport chooses among the ports of a host.
+    /// The network interface: a rank of its own in [`super::Programs::by_interface`]; else kept for
+    /// files, as the transport chooses among the ports of a host.
     pub nic: u8,
 }
 
@@ -60,6 +61,17 @@ impl Node {
 /// A follower waits for the start, not the end, of the node before it.
 const ON_START: u32 = 1 << 31;
 
+/// A node of another rank waits for a node of this one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tie {
+    /// The node of this rank.
+    pub before: u32,
+    /// For its start, not its end.
+    pub on_start: bool,
+    /// The other rank, and its node.
+    pub after: (u32, u32),
+}
+
 /// The program of a rank: 44 bytes a node with its channel, and 4 for each pair of nodes of which
 /// one waits for the other.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -71,6 +83,8 @@ pub struct Rank {
     first: Vec<u32>,
     /// The nodes that wait for a node, and on what.
     followers: Vec<u32>,
+    /// The nodes of other ranks that wait for nodes of this one, in order of these.
+    ties: Vec<Tie>,
     /// By node: the channel of a message, at its receiver.
     pub(super) channels: Vec<u32>,
     /// The number of its channels, on which it receives.
@@ -101,6 +115,18 @@ impl Rank {
         self.followers[range].iter().map(|follower| (follower & !ON_START, follower & ON_START != 0))
     }
 
+    /// Do nodes of other ranks wait for nodes of this one?
+    pub fn is_tied(&self) -> bool {
+        !self.ties.is_empty()
+    }
+
+    /// The nodes of other ranks that wait for the start or the end of `node`.
+    pub(super) fn ties(&self, node: u32, on_start: bool) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let first = self.ties.partition_point(|tie| tie.before < node);
+        let of = self.ties[first..].iter().take_while(move |tie| tie.before == node);
+        of.filter(move |tie| tie.on_start == on_start).map(|tie| tie.after)
+    }
+
     /// The channel of a message, at its receiver.
     pub fn channel(&self, node: u32) -> u32 {
         self.channels[node as usize]
@@ -118,6 +144,9 @@ pub struct RankBuilder {
     nodes: Vec<Node>,
     /// Pairs: before, and after with what it waits for.
     pairs: Vec<(u32, u32)>,
+    ties: Vec<Tie>,
+    /// Nodes that wait for nodes of other ranks, once for each of these.
+    tied: Vec<u32>,
 }
 
 impl RankBuilder {
@@ -151,16 +180,28 @@ impl RankBuilder {
         self.pairs.push((before, after | ON_START));
     }
 
+    /// A node of another rank waits for one of this rank.
+    pub(super) fn tell(&mut self, tie: Tie) {
+        self.ties.push(tie);
+    }
+
+    /// `after` waits for a node of another rank, which has a [`Tie`] to it.
+    pub(super) fn is_told(&mut self, after: u32) {
+        self.tied.push(after);
+    }
+
     /// The program; none if too many nodes wait for each other.
     pub fn finish(self) -> Option<Rank> {
-        let RankBuilder { mut nodes, pairs } = self;
+        let RankBuilder { mut nodes, pairs, mut ties, tied } = self;
         u32::try_from(pairs.len()).ok()?;
+        ties.sort_by_key(|tie| tie.before);
         nodes.shrink_to_fit();
         let (mut needs, mut first) = (vec![0u32; nodes.len()], vec![0u32; nodes.len() + 1]);
         for (before, after) in &pairs {
             needs[(after & !ON_START) as usize] += 1;
             first[*before as usize + 1] += 1;
         }
+        tied.iter().for_each(|after| needs[*after as usize] += 1);
         for i in 1..first.len() {
             first[i] += first[i - 1];
         }
@@ -172,6 +213,6 @@ impl RankBuilder {
             *place += 1;
         }
         let channels = vec![0; nodes.len()];
-        Some(Rank { nodes, needs, first, followers, channels, channel_count: 0, wild: false })
+        Some(Rank { nodes, needs, first, followers, ties, channels, channel_count: 0, wild: false })
     }
 }
