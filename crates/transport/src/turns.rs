@@ -43,6 +43,11 @@ impl TurnQueue {
         self.free <= now && self.waiting.iter().all(VecDeque::is_empty)
     }
 
+    /// The number of endpoints that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.iter().map(VecDeque::len).sum()
+    }
+
     /// The turn at `now` takes `time`.
     pub fn spend(&mut self, now: Time, time: Time) {
         self.free = now + time;

@@ -49,6 +49,7 @@ class Cause(Enum):
     HEADER_QUEUE = "headers of trimmed packets in queues"
     RETURNED = "headers sent back for want of room"
     NACK = "NACKs on the way and in queues"
+    REQUEST = "requests to send and probes, on the way and in queues"
     TURN = "PULLs waiting for their turn at the receiving host"
     PULL = "PULLs on the way"
     PULL_QUEUE = "PULLs in queues"
@@ -313,6 +314,7 @@ CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
     "congestion": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
     "nack": (Cause.NACK, Cause.NACK, Cause.NACK),
     "grant": (Cause.PULL_QUEUE, Cause.PULL_QUEUE, Cause.PULL),
+    "request": (Cause.REQUEST, Cause.REQUEST, Cause.REQUEST),
     "handshake": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),
 }
 """By what arrived, or its role: in the queue of its own host, in other queues, on the way."""

@@ -36,6 +36,7 @@ COLOURS: dict[Cause, str] = {
     Cause.HEADER_QUEUE: "#d8d0ea",
     Cause.RETURNED: "#8c564b",
     Cause.NACK: "#c49c94",
+    Cause.REQUEST: "#dbdb8d",
     Cause.TURN: "#009e73",
     Cause.PULL: "#2b8cbe",
     Cause.PULL_QUEUE: "#c6dbef",

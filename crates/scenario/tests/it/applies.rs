@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use linkpool_scenario::{ScenarioError, load, schema};
 
+const UET: &str = "control = \"uet\"\ntrimmable = false";
+const UET_CONSTANT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"constant\"";
+
 /// A key and a value of it; settings beside which it applies; others, beside which it does not; to
 /// what it does.
 const CASES: &[(&str, &str, &str, &str)] = &[
@@ -83,6 +86,16 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "control = \"uet\"\ntrimmable = false\nnscc_rules = \"spec-1.0.3\"",
         "`nscc_average = \"gain\"`",
     ),
+    ("nscc_rules = \"uet-htsim\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_target = \"7us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_unit = \"mtu\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_average = \"gain\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_zero_delay = \"1us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_quick_adapt_at_end = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_quick_adapt_gate = 3", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_nacks_lower_rtt = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_losses_ignored = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_without_sample = \"hold\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
 ];
 
@@ -189,17 +202,11 @@ const ALWAYS: &[&str] = &[
     "host_rate",
     "rto",
     "max_window_bdp",
+    "sender_law",
+    "feedback_median",
+    "receiver_credit",
+    "sleek",
     "first_window",
-    "nscc_rules",
-    "nscc_target",
-    "nscc_unit",
-    "nscc_average",
-    "nscc_zero_delay",
-    "nscc_quick_adapt_at_end",
-    "nscc_quick_adapt_gate",
-    "nscc_nacks_lower_rtt",
-    "nscc_losses_ignored",
-    "nscc_without_sample",
 ];
 
 /// `keys`, of AMP if they do not say of what; the algorithm stands last.

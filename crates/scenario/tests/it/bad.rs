@@ -70,6 +70,8 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nentropies = 48", "transport.tcp.entropies", 20, "a power of two"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nsubflows = 4", "transport.tcp.subflows", 20, "does not apply to uet"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nscheduler = \"lowest-rtt\"", "transport.tcp.scheduler", 20, "does not apply to uet"),
+    ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nsender_law = \"none\"", "transport.tcp.sender_law", 20, "set `receiver_credit = true`"),
+    ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nsleek = true\nsender_law = \"none\"\nreceiver_credit = true", "transport.tcp.sleek", 20, "goes by the window"),
     ("control = \"reno\"", "control = \"reno\"\nnscc_target = \"1us\"", "transport.tcp.nscc_target", 19, "only to uet"),
     // Ports.
     ("mark = 10", "discipline = \"trimming\"\nmark = 10\ntrimming = { mark_min = \"1KB\", mark_max = \"9KB\" }", "queue.mark", 12, "cannot be combined with `mark_min`"),

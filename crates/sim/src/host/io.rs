@@ -113,7 +113,7 @@ impl<'a> Io<'a> {
 
     /// The endpoint whose turn it is uses it: the next turn is when `bytes` more bytes fit on the
     /// links of the host.
-    pub(crate) fn spend_turn(&mut self, turns: TurnsFor, bytes: u16) {
+    pub(crate) fn spend_turn(&mut self, turns: TurnsFor, bytes: u64) {
         let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
         self.shared.turns[turns as usize].queue.spend(self.now, time);
     }
@@ -125,8 +125,13 @@ impl<'a> Io<'a> {
         if self.shared.one_link {
             self.shared.turns[turns as usize].queue.spend(left, Time::ZERO);
         } else {
-            self.spend_turn(turns, bytes);
+            self.spend_turn(turns, bytes.into());
         }
+    }
+
+    /// The number of endpoints that wait for a turn.
+    pub(crate) fn waiting(&self, turns: TurnsFor) -> usize {
+        self.shared.turns[turns as usize].queue.waiting()
     }
 
     /// Sets a timer for the next turn.

@@ -17,6 +17,8 @@ pub enum Role {
     Congestion,
     /// To end a connection or a subflow.
     Close,
+    /// To make the receiver say something.
+    Request,
 }
 
 impl Role {
@@ -29,12 +31,13 @@ impl Role {
             Role::Grant => "grant",
             Role::Congestion => "congestion",
             Role::Close => "close",
+            Role::Request => "request",
         }
     }
 }
 
-/// A kind of packets without data, of one family. Packets with data have the same names in all
-/// families ([`name`]).
+/// A kind of packets of one family. Those of them that have the bit of data stand in queues with
+/// data and have no payload; packets with data have the same names in all families ([`name`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketKind {
     /// The bits by which it is known, of those in `among`.
@@ -70,7 +73,11 @@ pub(crate) const WITH_DATA: [&str; 3] = ["data", "header", "returned"];
 
 /// The name of `packet`, of a family with these kinds.
 pub(crate) fn name(packet: &Packet, kinds: &[PacketKind]) -> &'static str {
-    if packet.kind.has(Kind::DATA) {
+    let has_data = packet.kind.has(Kind::DATA);
+    let is =
+        |known: &&PacketKind| known.bits.has(Kind::DATA) == has_data && packet.kind.0 & known.among.0 == known.bits.0;
+    let known = kinds.iter().find(is);
+    if has_data && known.is_none() {
         let [data, header, returned] = WITH_DATA;
         return match packet.flags.has(Flags::TRIMMED) {
             _ if packet.is_returned() => returned,
@@ -78,6 +85,5 @@ pub(crate) fn name(packet: &Packet, kinds: &[PacketKind]) -> &'static str {
             false => data,
         };
     }
-    let is = |known: &&PacketKind| packet.kind.0 & known.among.0 == known.bits.0;
-    kinds.iter().find(is).expect("a family declares all its kinds of packets").name
+    known.expect("a family declares all its kinds of packets").name
 }

@@ -259,7 +259,7 @@ impl Endpoint for NdpReceiver {
         let out = &mut Out { connection: &mut self.connection, identity: &self.identity, io, answers_opening: false };
         if self.receiver.pull(now, out) {
             let full = self.receiver.config().mss + self.connection.sizes.header;
-            io.spend_turn(TurnsFor::Grants, full);
+            io.spend_turn(TurnsFor::Grants, full.into());
         }
         self.enrol(io);
         Event::None

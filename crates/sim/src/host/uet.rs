@@ -13,10 +13,10 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_engine::hash_u64;
 use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::uet::{Ack, Answers, Config, Data, Nack, Output, Progress, Receiver, Sender, Uet};
+use linkpool_transport::uet::{Ack, Answers, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet};
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
-use rand::Rng;
+use rand::{Rng, RngCore};
 use std::sync::Arc;
 
 /// With data: its sender wants an ACK at once.
@@ -25,15 +25,27 @@ const ACK_NOW: Kind = Kind::OWN_0;
 const AGAIN: Kind = Kind::OWN_1;
 /// With data: the last packet.
 const LAST: Kind = Kind::OWN_2;
+/// Of an ACK: it answers a probe.
+const OF_PROBE: Kind = Kind::OWN_2;
 /// Of an ACK or a NACK: the packet that it answers had a mark.
 const MARKED: Kind = Kind::OWN_0;
 const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_3.0);
+const PULL: Kind = Kind::OWN_3;
+/// Asks to send.
+const RTS: Kind = Kind::OWN_0;
+/// It stands in queues with data, as it measures them, and has no payload.
+const PROBE: Kind = Kind(Kind::DATA.0 | Kind::OWN_3.0);
 
 impl Ends for Uet {
     type Sender = UetSender;
     type Receiver = UetReceiver;
-    const KINDS: &'static [PacketKind] =
-        &[PacketKind::new(NACK, NACK, "NACK", Role::Nack), PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack)];
+    const KINDS: &'static [PacketKind] = &[
+        PacketKind::new(NACK, NACK, "NACK", Role::Nack),
+        PacketKind::new(Kind::ACK, Kind::ACK, "ACK", Role::Ack),
+        PacketKind::new(PULL, PULL, "PULL", Role::Grant),
+        PacketKind::new(RTS, RTS, "RTS", Role::Request),
+        PacketKind::new(PROBE, PROBE, "PROBE", Role::Request),
+    ];
 
     fn sender(
         (_, config): (&PlannedTransport, &Arc<Config>),
@@ -54,23 +66,27 @@ impl Ends for Uet {
     }
 
     /// Of data: its PSN, and its first byte in the stream if all packets before it are full. Of a NACK:
-    /// the PSN. Of an ACK: the PSN of the packet that it answers, and the first that has not arrived.
+    /// the PSN. Of an ACK: the PSN of the packet that it answers, and the first that has not arrived. Of a
+    /// PULL: the quanta of credit that were granted. Of a probe: its number.
     fn said(packet: &Packet, trailer: Option<&Trailer>, mss: u16) -> Said {
         let marked = packet.kind.has(Kind::ACK | MARKED);
-        let (seq, ack) = match (packet.kind.has(Kind::DATA), trailer) {
+        let (seq, ack) = match (packet.kind.has(Kind::DATA) && !packet.kind.has(PROBE), trailer) {
             (true, _) => {
                 let psn = psn(packet, trailer);
                 (psn, psn.wrapping_mul(mss.into()))
             }
-            (false, Some(trailer)) => (trailer[ANSWERED], packet.ack),
+            (false, Some(trailer)) if packet.kind.has(Kind::ACK) => (trailer[ANSWERED], packet.ack),
+            (false, Some(trailer)) => (trailer[PSN], 0),
             (false, None) => (packet.seq, 0),
         };
         Said { seq, ack, ece: marked }
     }
 }
 
-/// In the trailer of a packet that may open a connection: its PSN.
+/// In the trailer of a packet that may open a connection: its PSN, and the credit that its sender wants. In
+/// other packets of senders these are the two sequence fields.
 const PSN: usize = Opening::WORDS;
+const TARGET: usize = PSN + 1;
 
 /// Words of the trailer of an ACK: the PSN of the packet that it answers, the bitmap with its base, the
 /// receiver's count of bytes, its packets above a gap, and its name.
@@ -80,6 +96,11 @@ const BITMAP: usize = 2;
 const RECEIVED: usize = 4;
 const OUT_OF_ORDER: usize = 6;
 const RECEIVER: usize = 7;
+
+/// The credit that the sender of `packet` wants.
+fn target(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
+    trailer.map_or(packet.ack, |trailer| trailer[TARGET])
+}
 
 /// The PSN of the data packet `packet`, which came with `trailer`.
 fn psn(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
@@ -103,6 +124,7 @@ fn read_ack(packet: &Packet, trailer: &Trailer) -> Ack {
         psn: trailer[ANSWERED],
         marked: packet.kind.has(MARKED),
         again: packet.kind.has(AGAIN),
+        probe: packet.kind.has(OF_PROBE),
         received: get(trailer, RECEIVED),
         out_of_order: trailer[OUT_OF_ORDER],
     }
@@ -151,7 +173,10 @@ impl Endpoint for UetSender {
         let Some(trailer) = io.trailer(packet).copied() else {
             self.connection.peer = Handle::split(packet.ack).0;
             let nacked = (packet.seq, packet.kind.has(AGAIN));
-            self.act(io, |sender, out| sender.on_nack(nacked, entropy, now, out));
+            self.act(io, |sender, out| match packet.kind.has(Kind::ACK) {
+                true => sender.on_nack(nacked, entropy, now, out),
+                false => sender.on_pull(packet.seq, now, out),
+            });
             return Event::None;
         };
         self.connection.peer = Handle::split(trailer[RECEIVER]).0;
@@ -240,6 +265,7 @@ impl Sending for UetSender {
                 segments: counters.sent,
                 retransmits: counters.sent_again,
                 timeouts: counters.timeouts,
+                probes: counters.probes,
                 marked_acks: counters.marked_acks,
                 ..SubflowStats::default()
             },
@@ -253,7 +279,14 @@ impl Sending for UetSender {
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         let counters = self.sender.counters();
-        [Metric::count("acks", counters.acks), Metric::count("nacks", counters.nacks)].into_iter().for_each(report);
+        let all = [
+            Metric::count("acks", counters.acks),
+            Metric::count("nacks", counters.nacks),
+            Metric::count("pulls", counters.pulls),
+            Metric::count("asked", counters.asked),
+            Metric::count("probes", counters.probes),
+        ];
+        all.into_iter().for_each(report);
     }
 
     fn connection(&self) -> &Connection {
@@ -273,16 +306,25 @@ impl Endpoint for UetReceiver {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let UetReceiver { connection, receiver, identity, openings } = self;
         let (now, trailer) = (io.now, io.trailer(packet));
-        let (psn, kind, flags) = (psn(packet, trailer), packet.kind, packet.flags);
+        let (psn, target, kind, flags) = (psn(packet, trailer), target(packet, trailer), packet.kind, packet.flags);
         *openings += u32::from(kind.has(Kind::SYN));
         let (marked, again) = (flags.has(Flags::CE), kind.has(AGAIN));
         let out = &mut FromReceiver { connection, identity, io, entropy: packet.entropy };
-        if flags.has(Flags::TRIMMED) {
-            receiver.on_trimmed((psn, again), marked, now, out);
+        if kind.has(PROBE) {
+            receiver.on_probe(psn, marked, now, out);
+            return Event::None;
+        }
+        if !kind.has(Kind::DATA) {
+            receiver.on_asked(target, now, out);
             return Event::None;
         }
         let (ack_now, last, len) = (kind.has(ACK_NOW), kind.has(LAST), packet.payload());
-        match receiver.on_data(Data { psn, len, ack_now, again, last }, marked, now, out) {
+        let data = Data { psn, len, ack_now, again, last, target };
+        if flags.has(Flags::TRIMMED) {
+            receiver.on_trimmed(data, marked, now, out);
+            return Event::None;
+        }
+        match receiver.on_data(data, marked, now, out) {
             Progress::None => Event::None,
             _ if connection.stays_open => Event::Progress,
             Progress::InOrder => Event::None,
@@ -291,6 +333,15 @@ impl Endpoint for UetReceiver {
     }
 
     fn on_timer(&mut self, _: SubflowId, _: &mut Io<'_>) -> Event {
+        Event::None
+    }
+
+    /// It grants credit.
+    fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
+        let UetReceiver { connection, receiver, identity, .. } = self;
+        let entropy = io.shared.random.next_u32();
+        let bytes = receiver.on_turn(&mut FromReceiver { connection, identity, io, entropy });
+        io.spend_turn(TurnsFor::Grants, bytes);
         Event::None
     }
 }
@@ -323,37 +374,25 @@ struct FromSender<'a, 'i> {
 
 impl Output for FromSender<'_, '_> {
     fn send(&mut self, data: Data, entropy: u16) {
-        let (c, identity) = (&*self.connection, self.identity);
-        let Data { psn, len, ack_now, again, last } = data;
+        let c = &*self.connection;
+        let Data { psn, len, ack_now, again, last, target } = data;
         let size = len + c.sizes.header;
-        let ports = c.paths.fixed(SubflowId::FIRST).entropy;
-        // Until the receiver has answered, any packet may be the one that makes it.
-        let opens = c.peer == Handle::default();
-        let mut packet = Packet {
-            seq: psn,
-            endpoint: c.peer.raw(),
-            entropy: ports & !self.mask | u32::from(entropy),
-            envelope: Envelope::new(c.peer_host, size, len),
-            flags: Flags::ECT.with_if(Flags::TRIMMABLE, self.trimmable),
-            kind: Kind::DATA
-                .with_if(ACK_NOW, ack_now)
-                .with_if(AGAIN, again)
-                .with_if(LAST, last)
-                .with_if(Kind::SYN, opens),
-            ..Packet::default()
-        };
-        self.io.spend_turn(TurnsFor::Data, size);
-        if opens {
-            *self.openings += 1;
-            let Identity { flow, host: src, transport, me: peer } = *identity;
-            let (to, subflow) = (OpeningFor::Flow(flow), SubflowId::FIRST);
-            let opening = Opening { src, peer, subflow, transport, to, stays_open: c.stays_open, high: c.high };
-            let mut trailer = opening.write(&mut packet);
-            trailer[PSN] = psn;
-            self.io.send_with(packet, trailer);
-        } else {
-            self.io.send(&packet);
-        }
+        let kind = Kind::DATA.with_if(ACK_NOW, ack_now).with_if(AGAIN, again).with_if(LAST, last);
+        let flags = Flags::ECT.with_if(Flags::TRIMMABLE, self.trimmable);
+        self.io.spend_turn(TurnsFor::Data, size.into());
+        self.put((psn, target), (kind, flags), (size, len), entropy);
+    }
+
+    fn probe(&mut self, number: u32, entropy: u16) {
+        self.put((number, 0), (PROBE, Flags::ECT), (self.connection.sizes.ack, 0), entropy);
+    }
+
+    fn ask(&mut self, target: u32, entropy: u16) {
+        self.put((0, target), (RTS, Flags::PRIORITY), (self.connection.sizes.ack, 0), entropy);
+    }
+
+    fn others(&self) -> usize {
+        self.io.waiting(TurnsFor::Data)
     }
 
     fn wake(&mut self, at: Time) {
@@ -376,6 +415,36 @@ impl Output for FromSender<'_, '_> {
 
     fn random(&mut self, n: u32) -> u32 {
         self.io.shared.random.random_range(0..n)
+    }
+}
+
+impl FromSender<'_, '_> {
+    /// Sends a packet with this PSN and target for credit, of so many bytes, of which so many are payload.
+    fn put(&mut self, (psn, target): (u32, u32), (kind, flags): (Kind, Flags), (size, len): (u16, u16), entropy: u16) {
+        let c = &*self.connection;
+        // Until the receiver has answered, any packet may be the one that makes it.
+        let opens = c.peer == Handle::default();
+        let mut packet = Packet {
+            seq: psn,
+            ack: target,
+            endpoint: c.peer.raw(),
+            entropy: c.paths.fixed(SubflowId::FIRST).entropy & !self.mask | u32::from(entropy),
+            envelope: Envelope::new(c.peer_host, size, len),
+            flags,
+            kind: kind.with_if(Kind::SYN, opens),
+            ..Packet::default()
+        };
+        if opens {
+            *self.openings += 1;
+            let Identity { flow, host: src, transport, me: peer } = *self.identity;
+            let (to, subflow) = (OpeningFor::Flow(flow), SubflowId::FIRST);
+            let opening = Opening { src, peer, subflow, transport, to, stays_open: c.stays_open, high: c.high };
+            let mut trailer = opening.write(&mut packet);
+            (trailer[PSN], trailer[TARGET]) = (psn, target);
+            self.io.send_with(packet, trailer);
+        } else {
+            self.io.send(&packet);
+        }
     }
 }
 
@@ -405,7 +474,7 @@ impl FromReceiver<'_, '_> {
 
 impl Answers for FromReceiver<'_, '_> {
     fn ack(&mut self, ack: Ack) {
-        let kind = Kind::ACK.with_if(MARKED, ack.marked).with_if(AGAIN, ack.again);
+        let kind = Kind::ACK.with_if(MARKED, ack.marked).with_if(AGAIN, ack.again).with_if(OF_PROBE, ack.probe);
         let packet = Packet { ack: ack.cumulative, ..self.packet(kind) };
         let mut trailer = Trailer::default();
         trailer[ANSWERED] = ack.psn;
@@ -421,5 +490,14 @@ impl Answers for FromReceiver<'_, '_> {
         let kind = NACK.with_if(MARKED, marked).with_if(AGAIN, again);
         let packet = Packet { seq: psn, ack: self.identity.me.raw(), ..self.packet(kind) };
         self.io.send(&packet);
+    }
+
+    fn pull(&mut self, granted: u32) {
+        let packet = Packet { seq: granted, ack: self.identity.me.raw(), ..self.packet(PULL) };
+        self.io.send(&packet);
+    }
+
+    fn queue_turn(&mut self, turn: Turn) {
+        self.io.queue_turn(TurnsFor::Grants, self.identity.me, turn == Turn::Owing);
     }
 }

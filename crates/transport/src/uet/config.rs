@@ -2,7 +2,26 @@
 
 use super::balancer::BalancerKind;
 use super::nscc::NsccConfig;
+use super::window::product;
 use linkpool_units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What sets the window of senders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SenderLaw {
+    /// NSCC.
+    Nscc,
+    /// FASTFLOW (SMaRTT).
+    Fastflow,
+    /// DCTCP.
+    Dctcp,
+    /// Nothing: it stays as it is.
+    Constant,
+    /// There is no window; the receiver grants credit.
+    None,
+}
 
 /// The settings of a UET transport, for both ends of its connections.
 #[derive(Clone, Debug)]
@@ -31,6 +50,14 @@ pub struct Config {
     pub trimmable: bool,
     /// Does the answer to a trimmed packet lower the least round-trip time?
     pub nacks_lower_rtt: bool,
+    /// What sets the window.
+    pub law: SenderLaw,
+    /// The law hears the median of so many delays.
+    pub median_of: u8,
+    /// Do receivers grant credit?
+    pub credit: bool,
+    /// Are losses found by the packets above a gap, and by probes?
+    pub sleek: bool,
     /// Network signal-based congestion control.
     pub nscc: NsccConfig,
 }
@@ -39,5 +66,10 @@ impl Config {
     /// Bytes on the wire of a full packet.
     pub fn mtu(&self) -> f64 {
         f64::from(self.mss) + f64::from(self.header)
+    }
+
+    /// The largest window of a flow with the base RTT of the network, bytes; and the most credit.
+    pub fn most(&self) -> f64 {
+        self.most_products * product(self.rate, self.base_rtt)
     }
 }

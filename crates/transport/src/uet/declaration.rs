@@ -1,7 +1,8 @@
 //! The family UET: its names, its settings and its facts.
 
 use super::balancer::BalancerKind;
-use super::config::Config;
+use super::config::{Config, SenderLaw};
+use super::median;
 use super::nscc::{NsccConfig, NsccSettings};
 use super::surroundings::Network;
 use crate::config::Config as Common;
@@ -24,8 +25,28 @@ settings! {
         entropies: u32 = 64, within Bounds::from(1.0, "must be 1 to 32768").to(32_768.0),
             refused |u| !u.entropies.is_power_of_two() => "must be a power of two";
         /// How a sender chooses the entropy value of each packet. `"oblivious"`: each value once a
-        /// round, in another order each round.
-        balancer: BalancerKind = BalancerKind::Oblivious;
+        /// round, in another order each round. `"bitmap"`: the same, but a value that was marked, trimmed
+        /// or lost is left out for some rounds. `"reps"`: the value that came back first of the last
+        /// eight without a mark, each once; else a random one. `"reps-legacy"`: the same of all that came
+        /// back. `"mixed"`: as `"reps-legacy"`, and else as `"bitmap"`.
+        balancer: BalancerKind = BalancerKind::Mixed;
+        /// What sets the window. `"nscc"`: NSCC. `"fastflow"`: FASTFLOW, once called SMaRTT. `"dctcp"`: DCTCP.
+        /// `"constant"`: it stays `first_window`. `"none"`: there is
+        /// no window, only credit of the receiver.
+        sender_law: SenderLaw = SenderLaw::Nscc,
+            refused |u| u.sender_law == SenderLaw::None && !u.receiver_credit =>
+                "without a window something else must hold senders back; set `receiver_credit = true`";
+        /// The law hears the median of so many delays, that of the last ACK included (MNSCC: median feedback).
+        /// 1: the last.
+        median_of "feedback_median": u32 = 1,
+            within Bounds::from(1.0, "must be 1 to 63").to(median::MOST as f64);
+        /// Do senders need credit of the receiver (RCCC)? With `sender_law = "none"` it is EQDS.
+        receiver_credit: bool = false;
+        /// Are losses found by many packets above a gap, and by probes (SLEEK)? It is for switches that do
+        /// not trim.
+        sleek: bool = false,
+            refused |u| u.sleek && u.trimmable => "is for packets that are not trimmed; set `trimmable = false`",
+            refused |u| u.sleek && u.sender_law == SenderLaw::None => "goes by the window; set `sender_law`";
         /// May switches trim its data packets? A port that does not trim, or that finds no room for the
         /// header, drops them.
         trimmable: bool = true;
@@ -49,7 +70,7 @@ settings! {
     }
     groups {
         /// NSCC.
-        nscc: NsccSettings;
+        nscc: NsccSettings, when |u| u.sender_law == SenderLaw::Nscc => "`sender_law = \"nscc\"`";
     }
 }
 
@@ -66,7 +87,7 @@ impl Declare for Uet {
         title: "UET",
         laws: &[Law {
             name: "uet",
-            sentence: "Ultra Ethernet transport: packets sprayed by entropy values, NSCC at the sender",
+            sentence: "Ultra Ethernet transport: packets sprayed by entropy values; NSCC at senders, RCCC at receivers, or both",
             source: "UEC 1.0.3 by uet-htsim",
             heeds_marks: true,
         }],
@@ -122,13 +143,17 @@ impl Declare for Uet {
             most_products: own.most_products,
             first_window: own.first_window.map(|bytes| bytes.0 as f64),
             trimmable: own.trimmable,
+            law: own.sender_law,
+            median_of: own.median_of as u8,
+            credit: own.receiver_credit,
+            sleek: own.sleek,
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
             nscc: NsccConfig::new(own.nscc, mss, header, &network, own.trimmable),
         })
     }
 
-    /// ACKs and NACKs.
+    /// ACKs, NACKs, PULLs, RTS and probes.
     fn metrics(_: &Common) -> usize {
-        2
+        5
     }
 }

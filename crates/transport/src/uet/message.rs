@@ -1,5 +1,6 @@
 //! The messages of UET endpoints.
 
+use super::credit::Turn;
 use linkpool_units::Time;
 
 /// A packet of data. Packets are numbered from 0 by their PSN.
@@ -15,6 +16,8 @@ pub struct Data {
     pub again: bool,
     /// No packet of the connection has a higher PSN.
     pub last: bool,
+    /// Quanta of credit that its sender wants in all.
+    pub target: u32,
 }
 
 /// An ACK, in answer to one packet.
@@ -32,6 +35,8 @@ pub struct Ack {
     pub marked: bool,
     /// That packet was sent again.
     pub again: bool,
+    /// It answers a probe; `psn` is the number of the probe.
+    pub probe: bool,
     /// Bytes on the wire of all packets that have arrived for the first time.
     pub received: u64,
     /// The number of packets that have arrived above a gap.
@@ -53,6 +58,12 @@ pub struct Nack {
 pub trait Output {
     /// Send a packet of data with this entropy value. It takes the time of the host's links.
     fn send(&mut self, data: Data, entropy: u16);
+    /// Send probe `number`, a header.
+    fn probe(&mut self, number: u32, entropy: u16);
+    /// Ask to send (RTS): the sender wants so many quanta of credit in all.
+    fn ask(&mut self, target: u32, entropy: u16);
+    /// The number of other senders that wait for the host's links.
+    fn others(&self) -> usize;
     /// Call the sender's `on_timer` at `at`. Every request causes a call; no request is withdrawn.
     fn wake(&mut self, at: Time);
     /// May the sender send data at once: are the host's links free, and does no other sender wait for
@@ -73,4 +84,8 @@ pub trait Answers {
     fn ack(&mut self, ack: Ack);
     /// Send a NACK.
     fn nack(&mut self, nack: Nack);
+    /// Send a PULL: so many quanta of credit are granted in all.
+    fn pull(&mut self, granted: u32);
+    /// Call the receiver's `on_turn` when its turn comes among receivers like it.
+    fn queue_turn(&mut self, turn: Turn);
 }

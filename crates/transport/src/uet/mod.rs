@@ -14,17 +14,24 @@
 mod arrivals;
 mod balancer;
 mod config;
+mod credit;
+mod dctcp;
 mod declaration;
+mod fastflow;
+mod law;
+mod median;
 mod message;
 mod nscc;
 mod outstanding;
 mod receiver;
 mod sender;
+mod sleek;
 mod surroundings;
 mod window;
 
 pub use balancer::{Balancer, BalancerKind, Feedback};
-pub use config::Config;
+pub use config::{Config, SenderLaw};
+pub use credit::{Pulled, Turn};
 pub use declaration::{Uet, UetSettings};
 pub use message::{Ack, Answers, Data, Nack, Output};
 pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};

@@ -23,6 +23,8 @@ pub(super) struct Sent {
     pub(super) at: Time,
     /// Bytes of payload.
     pub(super) len: u16,
+    /// Its entropy value when it was sent last.
+    pub(super) entropy: u16,
     pub(super) place: Place,
     /// How often it was sent again; more than 2 are 2.
     pub(super) again: u8,
@@ -74,9 +76,9 @@ impl Outstanding {
     }
 
     /// The next new packet is sent, with `len` bytes of payload.
-    pub(super) fn send_new(&mut self, len: u16, now: Time) {
+    pub(super) fn send_new(&mut self, len: u16, entropy: u16, now: Time) {
         self.order.push_back((now, self.next()));
-        self.sent.push_back(Sent { at: now, len, place: Place::Flying, again: 0 });
+        self.sent.push_back(Sent { at: now, len, entropy, place: Place::Flying, again: 0 });
     }
 
     /// The packet that is to be sent again first: the lowest PSN.
@@ -91,12 +93,12 @@ impl Outstanding {
     }
 
     /// The packet [`Outstanding::first_queued`], which is `psn`, is sent again.
-    pub(super) fn send_again(&mut self, psn: u32, now: Time) {
+    pub(super) fn send_again(&mut self, psn: u32, entropy: u16, now: Time) {
         self.queue.pop();
         self.queued -= 1;
         self.order.push_back((now, psn));
         let sent = &mut self.sent[(psn - self.base) as usize];
-        *sent = Sent { at: now, place: Place::Flying, again: (sent.again + 1).min(2), ..*sent };
+        *sent = Sent { at: now, entropy, place: Place::Flying, again: (sent.again + 1).min(2), ..*sent };
     }
 
     /// The flying packet `psn` is to be sent again.
@@ -139,6 +141,11 @@ impl Outstanding {
         }
         None
     }
+
+    /// The packet [`Outstanding::oldest`] is timed no longer; it stays in flight.
+    pub(super) fn forget_oldest(&mut self) {
+        self.order.pop_front();
+    }
 }
 
 #[cfg(test)]
@@ -151,7 +158,7 @@ mod tests {
     fn the_lowest_is_sent_again_first_and_the_oldest_is_timed() {
         let us = Time::from_us;
         let mut all = Outstanding::default();
-        (0..5).for_each(|i| all.send_new(100, us(i)));
+        (0..5).for_each(|i| all.send_new(100, i as u16, us(i)));
         assert_eq!((all.next(), all.oldest()), (5, Some((us(0), 0))));
         [3, 1].into_iter().for_each(|psn| all.queue(psn));
         assert_eq!((all.queued(), all.first_queued().map(|(psn, _)| psn)), (2, Some(1)));
@@ -160,11 +167,13 @@ mod tests {
         assert_eq!(all.oldest(), Some((us(2), 2)));
         assert_eq!(all.acknowledge(1).map(|sent| sent.place), Some(Place::Queued));
         assert_eq!((all.queued(), all.first_queued().map(|(psn, _)| psn)), (1, Some(3)));
-        all.send_again(3, us(9));
+        all.send_again(3, 77, us(9));
         assert_eq!((all.queued(), all.first_queued().map(|(psn, _)| psn)), (0, None));
-        assert_eq!(all.get(3).map(|sent| (sent.at, sent.again, sent.place)), Some((us(9), 1, Place::Flying)));
+        assert_eq!(all.get(3).map(|sent| (sent.at, sent.again, sent.entropy)), Some((us(9), 1, 77)));
         assert!([2, 4].map(|psn| all.acknowledge(psn)).iter().all(Option::is_some));
         assert_eq!(all.oldest(), Some((us(9), 3)));
+        all.forget_oldest();
+        assert_eq!((all.oldest(), all.get(3).map(|sent| sent.place)), (None, Some(Place::Flying)));
         all.acknowledge(3);
         assert_eq!((all.oldest(), all.get(5).is_none(), all.base()), (None, true, 1));
     }

@@ -3,10 +3,14 @@
 
 use super::arrivals::Arrivals;
 use super::config::Config;
+use super::credit::{Grants, Turn};
 use super::message::{Ack, Answers, Data, Nack};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Of an ACK that no packet of data has caused.
+const NO_PACKET: u32 = u32::MAX;
 
 /// What an arriving packet did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +41,7 @@ pub struct Receiver {
     /// Number of all packets, once it is known.
     total: Option<u32>,
     last_heard: Time,
+    grants: Grants,
 }
 
 impl Receiver {
@@ -52,13 +57,15 @@ impl Receiver {
             short: VecDeque::new(),
             total: None,
             last_heard: Time::ZERO,
+            grants: Grants::default(),
         }
     }
 
     /// A whole packet has come, with a mark or without.
     pub fn on_data(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) -> Progress {
         self.last_heard = now;
-        let Data { psn, len, ack_now, again, last } = data;
+        let Data { psn, len, ack_now, again, last, target } = data;
+        self.want(target, false, out);
         let wire = u32::from(len) + u32::from(self.config.header);
         self.unacknowledged += wire;
         if self.arrivals.has(psn) {
@@ -110,13 +117,48 @@ impl Receiver {
     }
 
     /// The header of packet `psn` has come without its payload (`processTrimmed`).
-    pub fn on_trimmed(&mut self, (psn, again): (u32, bool), marked: bool, now: Time, out: &mut impl Answers) {
+    pub fn on_trimmed(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) {
+        let Data { psn, again, target, .. } = data;
         self.last_heard = now;
         if self.arrivals.has(psn) {
             self.send_ack((self.bitmap_base(psn), psn), (false, again), out);
         } else {
+            self.want(target, true, out);
             out.nack(Nack { psn, again, marked });
         }
+    }
+
+    /// Probe `number` has come, with a mark or without (`processData`).
+    pub fn on_probe(&mut self, number: u32, marked: bool, now: Time, out: &mut impl Answers) {
+        self.last_heard = now;
+        out.ack(Ack { probe: true, ..self.state(self.arrivals.next() + 1, number, marked) });
+    }
+
+    /// The sender asks to send, and wants so many quanta of credit in all (`processRts`). The ACK is that of
+    /// no packet.
+    pub fn on_asked(&mut self, target: u32, now: Time, out: &mut impl Answers) {
+        self.last_heard = now;
+        self.want(target, true, out);
+        out.ack(self.state(self.arrivals.next() + 1, NO_PACKET, false));
+    }
+
+    fn want(&mut self, target: u32, lost: bool, out: &mut impl Answers) {
+        if self.config.credit {
+            let turn = self.grants.want(target, lost);
+            if turn != Turn::None {
+                out.queue_turn(turn);
+            }
+        }
+    }
+
+    /// Its turn to grant credit has come. Returns the bytes on the host's links for which it was.
+    pub fn on_turn(&mut self, out: &mut impl Answers) -> u64 {
+        let pulled = self.grants.pull(self.config.most());
+        out.pull(pulled.granted);
+        if pulled.next != Turn::None {
+            out.queue_turn(pulled.next);
+        }
+        pulled.bytes
     }
 
     /// The first packet of the bitmap: the one that caused the ACK is the last of its 64, if all of
@@ -131,16 +173,21 @@ impl Receiver {
     }
 
     fn send_ack(&self, (base, psn): (u32, u32), (marked, again): (bool, bool), out: &mut impl Answers) {
-        out.ack(Ack {
+        out.ack(Ack { again, ..self.state(base, psn, marked) });
+    }
+
+    fn state(&self, base: u32, psn: u32, marked: bool) -> Ack {
+        Ack {
             cumulative: self.arrivals.next(),
             base,
             bitmap: self.arrivals.bitmap(base),
             psn,
             marked,
-            again,
+            again: false,
+            probe: false,
             received: self.received,
             out_of_order: self.arrivals.above(),
-        });
+        }
     }
 
     /// Payload that has arrived in order, bytes.

@@ -2,9 +2,11 @@
 
 use super::balancer::{Balancer, Feedback};
 use super::config::Config;
+use super::credit::Credit;
+use super::law::Law;
 use super::message::{Ack, Data, Output};
-use super::nscc::Nscc;
 use super::outstanding::{Outstanding, Place, Sent};
+use super::sleek::Sleek;
 use super::window::{Signal, Window};
 use crate::sender::SenderState;
 use linkpool_units::Time;
@@ -26,6 +28,12 @@ pub struct Counters {
     pub nacks: u64,
     /// Packets without an answer in time.
     pub timeouts: u64,
+    /// PULLs that arrived.
+    pub pulls: u64,
+    /// RTS sent.
+    pub asked: u64,
+    /// Probes sent.
+    pub probes: u64,
 }
 
 /// The sending end of a connection.
@@ -39,6 +47,8 @@ pub struct Sender {
     ends: bool,
     outstanding: Outstanding,
     window: Window,
+    /// Bytes on the wire of packets that are to be sent again.
+    queued: i64,
     /// Bytes on the wire in flight. The receiver's count of bytes lowers it, so that it may be wrong for
     /// a while, and below zero, when a packet was declared lost that was not.
     in_flight: i64,
@@ -51,8 +61,12 @@ pub struct Sender {
     /// Payload acknowledged in order, and in all, bytes.
     in_order: u64,
     acked: u64,
-    nscc: Nscc,
+    law: Law,
     balancer: Balancer,
+    credit: Option<Box<Credit>>,
+    sleek: Option<Box<Sleek>>,
+    /// When the receiver was heard last, or asked (RTS) last.
+    alive: Time,
     /// The earliest wake-up that has been requested.
     asked: Time,
     stats: Box<Stats>,
@@ -80,14 +94,18 @@ impl Sender {
             ends: !stays_open,
             outstanding: Outstanding::default(),
             window,
+            queued: 0,
             in_flight: 0,
             received: 0,
             left: size.unwrap_or(u64::MAX),
             messages: VecDeque::new(),
             in_order: 0,
             acked: 0,
-            nscc: Nscc::new(Time::ZERO),
-            balancer: Balancer::new(config.balancer, config.entropies, drawn),
+            law: Law::new(&config, Time::ZERO),
+            balancer: Balancer::new(config.balancer, config.entropies, config.trimmable, drawn),
+            credit: config.credit.then(|| Box::new(Credit::new(config.most()))),
+            sleek: config.sleek.then(|| Box::new(Sleek::new())),
+            alive: Time::ZERO,
             asked: Time::MAX,
             stats: Box::default(),
             config,
@@ -96,8 +114,8 @@ impl Sender {
 
     /// Starts to send, without a handshake.
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
-        self.stats.started = now;
-        self.nscc = Nscc::new(now);
+        (self.stats.started, self.alive) = (now, now);
+        self.law = Law::new(&self.config, now);
         self.send_all(now, out);
     }
 
@@ -135,7 +153,28 @@ impl Sender {
     /// May a packet be sent, but for the links (`isSendPermitted`)?
     fn may_send(&mut self) -> bool {
         let Some(len) = self.next_len() else { return false };
-        self.state == SenderState::Open && self.window.bytes >= (self.in_flight + self.wire(len)) as f64
+        self.state == SenderState::Open
+            && self.credit.as_ref().is_none_or(|credit| credit.is_left())
+            && (!self.law.has_window()
+                || self.recovers()
+                || self.window.bytes >= (self.in_flight + self.wire(len)) as f64)
+    }
+
+    /// May what is to be sent again go past the window?
+    fn recovers(&self) -> bool {
+        self.outstanding.queued() > 0 && self.sleek.as_ref().is_some_and(|sleek| sleek.is_recovering())
+    }
+
+    /// The quanta of credit that it wants in all.
+    fn target(&self, out: &impl Output) -> u32 {
+        let Some(credit) = &self.credit else { return 0 };
+        let wire = |bytes: u64| {
+            let packets = bytes.div_ceil(self.config.mss.into());
+            bytes.saturating_add(packets * u64::from(self.config.header)).min(i64::MAX as u64 / 4) as i64
+        };
+        let new = wire(self.left) + self.messages.iter().map(|message| wire(*message)).sum::<i64>();
+        let window = self.law.has_window().then_some(self.window.bytes);
+        credit.target((new + self.queued, new), window, self.config.mtu() as i64, out.others() + 1)
     }
 
     /// Sends what the window and the links allow (`sendIfPermitted`).
@@ -168,26 +207,54 @@ impl Sender {
 
     /// Sends a packet: the lowest PSN that is to be sent again, or new data.
     fn send_one(&mut self, now: Time, out: &mut impl Output) {
-        let entropy = self.balancer.next(|n| out.random(n));
+        let entropy = self.entropy(out);
         self.stats.counters.sent += 1;
-        let data = match self.outstanding.first_queued() {
+        let mut data = match self.outstanding.first_queued() {
             Some((psn, Sent { len, .. })) => {
-                self.outstanding.send_again(psn, now);
+                self.outstanding.send_again(psn, entropy, now);
                 self.stats.counters.sent_again += 1;
-                self.in_flight += self.wire(len);
-                Data { psn, len, ack_now: true, again: true, last: self.is_last(psn) }
+                self.queued -= self.wire(len);
+                self.spend(len);
+                Data { psn, len, ack_now: true, again: true, last: self.is_last(psn), target: 0 }
             }
             None => {
                 let (psn, len) = (self.outstanding.next(), self.left.min(self.config.mss.into()) as u16);
                 self.take(len);
-                self.outstanding.send_new(len, now);
-                self.in_flight += self.wire(len);
-                // The last packet, and that before which the window closes (`sendNewPacket`).
-                let full = (self.in_flight + self.wire(len)) as f64 >= self.window.bytes;
-                Data { psn, len, ack_now: self.left == 0 || full, again: false, last: self.is_last(psn) }
+                self.outstanding.send_new(len, entropy, now);
+                self.spend(len);
+                // The last packet, that which uses up the credit, and that before which the window closes
+                // (`sendNewPacket`).
+                let full = self.law.has_window() && (self.in_flight + self.wire(len)) as f64 >= self.window.bytes;
+                let spent = self.credit.as_ref().is_some_and(|credit| !credit.is_left());
+                let ack_now = self.left == 0 || spent || full;
+                Data { psn, len, ack_now, again: false, last: self.is_last(psn), target: 0 }
             }
         };
+        data.target = self.target(out);
         out.send(data, entropy);
+    }
+
+    /// The entropy value of the next packet.
+    fn entropy(&mut self, out: &mut impl Output) -> u16 {
+        let (window, sent) = (self.window.bytes / f64::from(self.config.mss), self.outstanding.next());
+        self.balancer.next(sent, window, self.config.entropies, |n| out.random(n))
+    }
+
+    /// A packet with so much payload is sent.
+    fn spend(&mut self, len: u16) {
+        let bytes = self.wire(len);
+        self.in_flight += bytes;
+        if let Some(credit) = &mut self.credit {
+            credit.spend(bytes);
+        }
+    }
+
+    /// The receiver has said something.
+    fn heard(&mut self, now: Time) {
+        self.alive = now;
+        if let Some(credit) = &mut self.credit {
+            credit.heard();
+        }
     }
 
     /// Takes payload from the messages.
@@ -213,12 +280,14 @@ impl Sender {
         let bytes = ack.received.saturating_sub(self.received);
         self.received += bytes;
         self.in_flight -= bytes as i64;
-        let delay = self.sample(ack, now, out);
+        let delay = if ack.probe { self.probed(ack.psn, now) } else { self.sample(ack, now, out) };
         let before = self.in_order;
         self.take_acks(ack);
-        self.balancer.on_feedback(entropy, if ack.marked { Feedback::Marked } else { Feedback::Good });
+        self.balancer.on_feedback(entropy, if ack.marked { Feedback::Marked } else { Feedback::Good }, now);
         let signal = Signal { now, marked: ack.marked, delay, bytes, in_flight: self.in_flight };
-        self.nscc.on_ack(&signal, &mut self.window, &self.config.nscc);
+        self.law.on_ack(signal, &mut self.window, &self.config);
+        self.recover(ack, delay, now);
+        self.heard(now);
         self.finish_if_done(now);
         self.send_all(now, out);
         self.in_order > before
@@ -234,6 +303,38 @@ impl Sender {
         self.stats.min_rtt = Some(self.stats.min_rtt.map_or(rtt, |least| least.min(rtt)));
         out.measured_rtt(rtt);
         Some(rtt - self.window.base_rtt)
+    }
+
+    /// The delay of probe `number`, whose answer has come. It may be shorter than any packet's, as it is a
+    /// header.
+    fn probed(&self, number: u32, now: Time) -> Option<Time> {
+        let rtt = self.sleek.as_ref()?.probed(number, now)?;
+        Some(rtt.saturating_sub(self.window.base_rtt))
+    }
+
+    /// Sends again what an ACK shows to be lost, without trimming (`processAck`, `runSleek`).
+    fn recover(&mut self, ack: &Ack, delay: Option<Time>, now: Time) {
+        let Some(sleek) = &mut self.sleek else { return };
+        let (cumulative, next, target) = (self.outstanding.base(), self.outstanding.next(), self.config.nscc.target);
+        sleek.await_probe((cumulative, next), self.left > 0, now, self.window.base_rtt, target);
+        if ack.probe && delay.is_some_and(|delay| delay < target) {
+            sleek.found_loss(cumulative, next);
+        }
+        let packets = |bytes: f64| bytes / f64::from(self.config.mss);
+        let window = (packets(self.window.bytes), packets(self.window.most));
+        let queues = self.outstanding.queued() > 0;
+        for psn in sleek.on_ack((cumulative, ack.out_of_order), next, queues, window) {
+            if let Some(sent) = self.outstanding.get(psn).filter(|sent| sent.place == Place::Flying) {
+                self.in_flight -= self.wire(sent.len);
+                self.queue(psn);
+            }
+        }
+    }
+
+    /// The flying packet `psn` is to be sent again.
+    fn queue(&mut self, psn: u32) {
+        self.queued += self.outstanding.get(psn).map_or(0, |sent| self.wire(sent.len));
+        self.outstanding.queue(psn);
     }
 
     /// All packets below `ack.cumulative`, and those of its bitmap, have arrived (`handleCumulativeAck`,
@@ -259,6 +360,7 @@ impl Sender {
             // It was taken from those in flight when it was declared lost, and again by the receiver's
             // count.
             self.in_flight += self.wire(before.len);
+            self.queued -= self.wire(before.len);
         }
     }
 
@@ -275,10 +377,21 @@ impl Sender {
         }
         let bytes = self.wire(sent.len);
         let signal = Signal { now, marked: true, delay: None, bytes: 0, in_flight: self.in_flight };
-        self.nscc.on_nack(bytes as u64, &signal, &mut self.window, &self.config.nscc);
+        self.law.on_nack(bytes as u64, &signal, &mut self.window, &self.config);
         self.in_flight -= bytes;
-        self.outstanding.queue(psn);
-        self.balancer.on_feedback(entropy, Feedback::Trimmed);
+        self.queue(psn);
+        self.heard(now);
+        self.balancer.on_feedback(entropy, Feedback::Trimmed, now);
+        self.send_all(now, out);
+    }
+
+    /// A PULL has come: the receiver has granted so many quanta of credit in all (`processPull`).
+    pub fn on_pull(&mut self, granted: u32, now: Time, out: &mut impl Output) {
+        self.stats.counters.pulls += 1;
+        self.heard(now);
+        if let Some(credit) = &mut self.credit {
+            credit.grant(granted);
+        }
         self.send_all(now, out);
     }
 
@@ -291,27 +404,73 @@ impl Sender {
             && at + self.config.rto <= now
             && self.state == SenderState::Open
         {
-            self.on_timeout(psn);
+            self.on_timeout(psn, now);
         }
+        if self.sleek.as_ref().is_some_and(|sleek| sleek.probe_at() <= now) && self.state == SenderState::Open {
+            self.probe(now, out);
+        }
+        self.ask_if_stuck(now, out);
         self.send_all(now, out);
     }
 
-    /// The oldest packet in flight has had no answer (`rtxTimerExpired`).
-    fn on_timeout(&mut self, psn: u32) {
-        self.stats.counters.timeouts += 1;
-        let Some(bytes) = self.outstanding.get(psn).map(|sent| self.wire(sent.len)) else { return };
-        self.in_flight -= bytes;
-        self.nscc.on_timeout(bytes as u64, &mut self.window, &self.config.nscc);
-        self.outstanding.queue(psn);
+    /// Sends a probe, a header that asks for an ACK (`sendProbe`).
+    fn probe(&mut self, now: Time, out: &mut impl Output) {
+        let (entropy, base_rtt) = (self.entropy(out), self.window.base_rtt);
+        if let Some(sleek) = &mut self.sleek {
+            self.stats.counters.probes += 1;
+            out.probe(sleek.send_probe(now, base_rtt), entropy);
+        }
     }
 
-    /// Asks to be woken when the oldest packet in flight is overdue.
+    /// What is to be sent waits for credit: the receiver may not know of it, or its PULL is lost. The sender
+    /// asks, at most once a base RTT (`sendRTS`), and again after a timeout if there is no answer.
+    fn ask_if_stuck(&mut self, now: Time, out: &mut impl Output) {
+        if self.is_stuck() && now >= self.alive + self.config.base_rtt {
+            let (target, entropy) = (self.target(out), self.entropy(out));
+            self.stats.counters.asked += 1;
+            self.alive = now;
+            out.ask(target, entropy);
+        }
+    }
+
+    /// Does it lack credit for what it has to send?
+    fn is_stuck(&mut self) -> bool {
+        self.state == SenderState::Open
+            && self.credit.as_ref().is_some_and(|credit| !credit.is_left())
+            && self.next_len().is_some()
+    }
+
+    /// The oldest packet in flight has had no answer (`rtxTimerExpired`).
+    fn on_timeout(&mut self, psn: u32, now: Time) {
+        self.stats.counters.timeouts += 1;
+        let Some(Sent { len, entropy, again, .. }) = self.outstanding.get(psn).copied() else { return };
+        // uet-htsim does not know the value of the packet, and tells balancers another.
+        self.balancer.on_feedback(entropy, Feedback::Lost, now);
+        if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering()) {
+            self.outstanding.forget_oldest();
+            sleek.on_timeout(psn, again > 0);
+            return;
+        }
+        let bytes = self.wire(len);
+        self.in_flight -= bytes;
+        self.law.on_timeout(bytes as u64, &mut self.window, &self.config);
+        self.queue(psn);
+    }
+
+    /// Asks to be woken when the oldest packet in flight is overdue, when to probe, and when to ask for
+    /// credit again.
     fn arm(&mut self, now: Time, out: &mut impl Output) {
         if self.state != SenderState::Open {
             return;
         }
-        let Some((at, _)) = self.outstanding.oldest() else { return };
-        let deadline = (at + self.config.rto).max(now);
+        let mut deadline = self.outstanding.oldest().map_or(Time::MAX, |(at, _)| at + self.config.rto);
+        if deadline == Time::MAX && self.is_stuck() {
+            deadline = self.alive + self.config.rto;
+        }
+        if let Some(sleek) = &self.sleek {
+            deadline = deadline.min(sleek.probe_at());
+        }
+        deadline = deadline.max(now);
         if deadline < self.asked {
             self.asked = deadline;
             out.wake(deadline);

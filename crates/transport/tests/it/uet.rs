@@ -5,6 +5,7 @@ use linkpool_transport::uet::{
     Ack, Answers, BalancerKind, Config, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress, Receiver,
     Sender,
 };
+use linkpool_transport::uet::{SenderLaw, Turn};
 use linkpool_transport::{SenderState, TurnQueue};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -30,6 +31,10 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         most_products: 1.5,
         first_window: None,
         trimmable: true,
+        law: SenderLaw::Nscc,
+        median_of: 1,
+        credit: false,
+        sleek: false,
         nacks_lower_rtt: true,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
     };
@@ -54,6 +59,8 @@ impl Random {
 /// What a sender sends at an instant.
 struct Said {
     data: Vec<(Data, u16)>,
+    probes: Vec<u32>,
+    asked: Vec<u32>,
     wakes: Vec<Time>,
     /// Are the links free?
     free: bool,
@@ -63,7 +70,15 @@ struct Said {
 
 impl Said {
     fn new() -> Said {
-        Said { data: Vec::new(), wakes: Vec::new(), free: true, waits: false, random: Random(7) }
+        Said {
+            data: Vec::new(),
+            probes: Vec::new(),
+            asked: Vec::new(),
+            wakes: Vec::new(),
+            free: true,
+            waits: false,
+            random: Random(7),
+        }
     }
     fn psns(&mut self) -> Vec<u32> {
         self.data.drain(..).map(|(data, _)| data.psn).collect()
@@ -73,6 +88,15 @@ impl Said {
 impl Output for Said {
     fn send(&mut self, data: Data, entropy: u16) {
         self.data.push((data, entropy));
+    }
+    fn probe(&mut self, number: u32, _entropy: u16) {
+        self.probes.push(number);
+    }
+    fn ask(&mut self, target: u32, _entropy: u16) {
+        self.asked.push(target);
+    }
+    fn others(&self) -> usize {
+        0
     }
     fn wake(&mut self, at: Time) {
         self.wakes.push(at);
@@ -94,6 +118,8 @@ impl Output for Said {
 struct Answered {
     acks: Vec<Ack>,
     nacks: Vec<Nack>,
+    pulls: Vec<u32>,
+    turns: Vec<Turn>,
 }
 
 impl Answers for Answered {
@@ -102,6 +128,12 @@ impl Answers for Answered {
     }
     fn nack(&mut self, nack: Nack) {
         self.nacks.push(nack);
+    }
+    fn pull(&mut self, granted: u32) {
+        self.pulls.push(granted);
+    }
+    fn queue_turn(&mut self, turn: Turn) {
+        self.turns.push(turn);
     }
 }
 
@@ -266,7 +298,7 @@ fn a_receiver_acknowledges_by_its_rules() {
     let mut receiver = Receiver::new(config(|_| {}));
     let mut got = |psn, ack_now, marked| {
         let mut out = Answered::default();
-        let data = Data { psn, len: MSS, ack_now, again: false, last: psn == 20 };
+        let data = Data { psn, len: MSS, ack_now, again: false, last: psn == 20, target: 0 };
         let progress = receiver.on_data(data, marked, us(1), &mut out);
         assert!(out.acks.len() < 2 && out.nacks.is_empty());
         (out.acks.pop().map(|ack| (ack.cumulative, ack.base, ack.bitmap, ack.out_of_order)), progress)
@@ -296,7 +328,7 @@ fn a_bitmap_ends_with_the_packet() {
     let mut last = Ack::default();
     for psn in 1..=100 {
         let mut out = Answered::default();
-        let data = Data { psn, len: MSS, ack_now: false, again: true, last: false };
+        let data = Data { psn, len: MSS, ack_now: false, again: true, last: false, target: 0 };
         receiver.on_data(data, false, us(1), &mut out);
         last = out.acks.pop().unwrap();
     }
@@ -309,11 +341,17 @@ fn a_bitmap_ends_with_the_packet() {
 fn a_trimmed_packet_has_a_nack() {
     let mut receiver = Receiver::new(config(|_| {}));
     let mut out = Answered::default();
-    receiver.on_trimmed((0, false), true, us(1), &mut out);
+    let trimmed = Data { psn: 0, len: 5, ack_now: false, again: false, last: true, target: 0 };
+    receiver.on_trimmed(trimmed, true, us(1), &mut out);
     assert_eq!((out.nacks, out.acks.len()), (vec![Nack { psn: 0, again: false, marked: true }], 0));
     let mut out = Answered::default();
-    receiver.on_data(Data { psn: 0, len: 5, ack_now: false, again: true, last: true }, false, us(2), &mut out);
-    receiver.on_trimmed((0, false), false, us(3), &mut out);
+    receiver.on_data(
+        Data { psn: 0, len: 5, ack_now: false, again: true, last: true, target: 0 },
+        false,
+        us(2),
+        &mut out,
+    );
+    receiver.on_trimmed(trimmed, false, us(3), &mut out);
     assert_eq!((out.nacks.len(), out.acks.len(), receiver.delivered(), receiver.last_heard()), (0, 2, 5, us(3)));
 }
 
@@ -342,8 +380,29 @@ fn messages_end_packets() {
 enum Travelling {
     Data(Data, u16, bool),
     Header(Data, u16),
+    Probe(u32, u16),
+    Asked(u32, u16),
     Ack(Ack, u16),
     Nack(Nack, u16),
+    Pull(u32),
+    /// The receiver's turn to grant credit.
+    Turn,
+}
+
+/// What holds a sender back, how it finds losses, and how it chooses entropy values.
+fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
+    let laws = prop_oneof![
+        3 => Just((SenderLaw::Nscc, false, false)),
+        1 => Just((SenderLaw::Nscc, false, true)),
+        2 => Just((SenderLaw::None, true, false)),
+        1 => Just((SenderLaw::Nscc, true, false)),
+        1 => Just((SenderLaw::Constant, false, false)),
+        1 => Just((SenderLaw::Fastflow, false, false)),
+        1 => Just((SenderLaw::Dctcp, false, false)),
+    ];
+    use BalancerKind::{Bitmap, Mixed, Oblivious, Reps, RepsLegacy};
+    let balancers = prop_oneof![Just(Oblivious), Just(Bitmap), Just(Reps), Just(RepsLegacy), Just(Mixed)];
+    (laws, balancers).prop_map(|((law, credit, sleek), balancer)| (law, credit, sleek, balancer))
 }
 
 /// The fate of a packet, by the thousandth.
@@ -370,11 +429,18 @@ proptest! {
     #[test]
     fn nothing_is_lost_and_nothing_comes_twice(
         channel in channel(),
+        (law, credit, sleek, balancer) in kind(),
+        median_of in prop_oneof![Just(1), Just(7)],
         size in 1u64..200_000,
         window in 1i64..200,
         seed: u64,
     ) {
-        let config = config(|config| config.first_window = Some((window * WIRE) as f64));
+        let config = config(|config| {
+            config.first_window = Some((window * WIRE) as f64);
+            (config.law, config.credit, config.sleek, config.balancer) = (law, credit, sleek, balancer);
+            config.median_of = median_of;
+            config.trimmable = !sleek;
+        });
         let mut random = Random(seed);
         let (mut sender, mut receiver) = (Sender::new(config.clone(), Some(size), false, 1), Receiver::new(config));
         let mut turns = TurnQueue::default();
@@ -384,7 +450,14 @@ proptest! {
         said.free = false;
         sender.open(now, &mut said);
         loop {
-            prop_assert!(sender.in_flight() <= 250 * WIRE);
+            prop_assert!(sender.in_flight() <= 450 * WIRE);
+            let probes = said.probes.drain(..).map(|number| Travelling::Probe(number, 0));
+            for header in probes.chain(said.asked.drain(..).map(|target| Travelling::Asked(target, 0))) {
+                number += 1;
+                if random.below(1_000) >= channel.lost {
+                    events.insert((now + us(u64::from(1 + random.below(channel.spread))), number), Some(header));
+                }
+            }
             for (data, entropy) in said.data.drain(..) {
                 let fate = random.below(1_000);
                 let at = now + us(u64::from(1 + random.below(channel.spread)));
@@ -430,9 +503,21 @@ proptest! {
                     answers = entropy;
                 }
                 Some(Travelling::Header(data, entropy)) => {
-                    receiver.on_trimmed((data.psn, data.again), false, now, &mut out);
+                    receiver.on_trimmed(data, false, now, &mut out);
                     answers = entropy;
                 }
+                Some(Travelling::Probe(number, entropy)) => {
+                    receiver.on_probe(number, false, now, &mut out);
+                    answers = entropy;
+                }
+                Some(Travelling::Asked(target, entropy)) => {
+                    receiver.on_asked(target, now, &mut out);
+                    answers = entropy;
+                }
+                Some(Travelling::Turn) => {
+                    receiver.on_turn(&mut out);
+                }
+                Some(Travelling::Pull(granted)) => sender.on_pull(granted, now, &mut said),
                 Some(Travelling::Ack(ack, entropy)) => {
                     sender.on_ack(&ack, entropy, now, &mut said);
                 }
@@ -440,8 +525,13 @@ proptest! {
                     sender.on_nack((psn, again), entropy, now, &mut said);
                 }
             }
+            for _ in out.turns {
+                number += 1;
+                events.insert((now + us(1), number), Some(Travelling::Turn));
+            }
+            let pulls = out.pulls.into_iter().map(Travelling::Pull);
             let back = out.acks.into_iter().map(|ack| Travelling::Ack(ack, answers));
-            let back = back.chain(out.nacks.into_iter().map(|nack| Travelling::Nack(nack, answers)));
+            let back = back.chain(out.nacks.into_iter().map(|nack| Travelling::Nack(nack, answers))).chain(pulls);
             for answer in back.filter(|_| random.below(1_000) >= channel.lost).collect::<Vec<_>>() {
                 let at = now + us(u64::from(1 + random.below(channel.spread)));
                 number += 1;
@@ -451,4 +541,100 @@ proptest! {
         prop_assert_eq!((receiver.delivered(), completed), (size, 1));
         prop_assert_eq!((sender.acked(), sender.in_order()), (size, size));
     }
+}
+
+/// A sender with credit alone, of 22,500 B at most: 22 packets go without a grant, the last on what is left,
+/// and asks for an ACK. The ACK ends the speculation; a PULL lets out what it grants.
+#[test]
+fn credit_holds_a_sender_back() {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.15);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(100_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.data.len(), 22);
+    assert!(said.data[21].0.ack_now && said.data[..21].iter().all(|(data, _)| !data.ack_now));
+    // After the first packet 21,436 B are left, and 22,500 B are the most: a packet, 5 quanta.
+    assert_eq!(said.data[0].0.target, 5);
+    // 908 B below 0: 23,408 B are wanted, 92 quanta.
+    assert_eq!(said.data[21].0.target, 92);
+    said.psns();
+    sender.on_ack(&ack(1), 0, us(12), &mut said);
+    assert!(said.psns().is_empty());
+    sender.on_pull(4, us(13), &mut said);
+    assert_eq!(said.psns(), [22], "1,024 B");
+    sender.on_pull(4, us(14), &mut said);
+    sender.on_pull(12, us(14), &mut said);
+    assert_eq!(said.psns(), [23, 24], "2,048 B more");
+    assert_eq!(sender.counters().pulls, 3);
+}
+
+/// Packets that timed out wait for credit: the sender asks for it, and again after a timeout without an
+/// answer.
+#[test]
+fn a_sender_without_credit_asks() {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.02);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(10_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.psns(), [0, 1, 2], "3,000 B");
+    sender.on_timer(RTO, &mut said);
+    // 192 B below 0: all of 10 packets would be 10,640 B, but 3,000 B are the most.
+    assert_eq!((said.asked.pop(), said.psns().len()), (Some(13), 0));
+    assert_eq!(said.wakes.pop(), Some(RTO * 2));
+    sender.on_timer(RTO * 2, &mut said);
+    assert_eq!((said.asked.len(), sender.counters().asked), (1, 2));
+    sender.on_pull(13, RTO * 2, &mut said);
+    assert_eq!(said.psns(), [0, 1, 2]);
+}
+
+/// What is lost at the end is found by a probe: 12 + 9 us after the ACK it is sent, and its fast answer makes
+/// the sender send again what has not arrived.
+#[test]
+fn a_probe_finds_a_lost_tail() {
+    let config = config(|config| (config.sleek, config.trimmable) = (true, false));
+    let (mut sender, mut said) = (Sender::new(config, Some(10_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    said.psns();
+    sender.on_ack(&ack(8), 0, us(12), &mut said);
+    assert_eq!(said.wakes.pop(), Some(us(33)));
+    sender.on_timer(us(33), &mut said);
+    assert_eq!((said.probes.clone(), said.psns().len(), said.wakes.pop()), (vec![1], 0, Some(us(93))));
+    let answer = Ack { probe: true, psn: 1, ..ack(8) };
+    sender.on_ack(&Ack { psn: 0, ..answer }, 0, us(44), &mut said);
+    assert!(said.psns().is_empty(), "of another probe");
+    sender.on_ack(&answer, 0, us(45), &mut said);
+    assert_eq!((said.psns(), sender.counters().sent_again, sender.counters().timeouts), (vec![8, 9], 2, 0));
+}
+
+/// Of 30 packets the first is lost: when 12 above it have come, with a window of 8, it is sent again.
+#[test]
+fn many_packets_above_a_gap_are_a_loss() {
+    let config = config(|config| {
+        (config.sleek, config.trimmable, config.law) = (true, false, SenderLaw::Constant);
+        config.first_window = Some(8.5 * WIRE as f64);
+    });
+    let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    for above in 1..=13 {
+        said.psns();
+        let received = u64::from(above) * WIRE as u64;
+        let ack = Ack { cumulative: 0, base: 1, bitmap: (1 << above) - 1, psn: above, received, ..Ack::default() };
+        sender.on_ack(&Ack { out_of_order: above, ..ack }, 0, us(11 + u64::from(above)), &mut said);
+        let again = said.data.iter().filter(|(data, _)| data.again).map(|(data, _)| data.psn).collect::<Vec<_>>();
+        // 1.5 x 9,044 B over 1,000 B: 13 packets.
+        assert_eq!(again, if above == 13 { vec![0] } else { vec![] }, "{above}");
+    }
+    // In recovery the timeouts of 0 and of the 7 packets in flight above send nothing and cut nothing: the next ACK
+    // makes it send 0, which it had sent again, once more.
+    said.psns();
+    let window = sender.window().bytes;
+    sender.on_timer(us(200), &mut said);
+    assert_eq!((said.psns(), sender.window().bytes), (vec![], window));
+    assert_eq!(sender.counters().timeouts, 8);
+    let ack = Ack { base: 1, bitmap: (1 << 14) - 1, psn: 14, received: 14 * WIRE as u64, ..Ack::default() };
+    sender.on_ack(&Ack { out_of_order: 14, ..ack }, 0, us(201), &mut said);
+    assert_eq!(said.data[0].0.psn, 0);
+    assert!(said.data[1..].iter().all(|(data, _)| !data.again));
 }

@@ -1,0 +1,82 @@
+//! The law of a sender's window.
+
+use super::config::{Config, SenderLaw};
+use super::dctcp::Dctcp;
+use super::fastflow::Fastflow;
+use super::median::Median;
+use super::nscc::Nscc;
+use super::window::{Signal, Window};
+use linkpool_units::Time;
+
+/// The law of one sender.
+#[derive(Clone, Debug)]
+pub(super) struct Law {
+    rules: Rules,
+    /// The delays of which it hears the median, if it is not the last.
+    median: Option<Box<Median>>,
+}
+
+#[derive(Clone, Debug)]
+enum Rules {
+    Nscc(Box<Nscc>),
+    Fastflow(Box<Fastflow>),
+    Dctcp(Box<Dctcp>),
+    Constant,
+    None,
+}
+
+impl Law {
+    /// The law of a sender that starts now.
+    pub(super) fn new(config: &Config, now: Time) -> Law {
+        let rules = match config.law {
+            SenderLaw::Nscc => Rules::Nscc(Box::new(Nscc::new(now))),
+            SenderLaw::Fastflow => Rules::Fastflow(Box::new(Fastflow::new(now))),
+            SenderLaw::Dctcp => Rules::Dctcp(Box::new(Dctcp::new())),
+            SenderLaw::Constant => Rules::Constant,
+            SenderLaw::None => Rules::None,
+        };
+        Law { rules, median: (config.median_of > 1).then(|| Box::new(Median::new(config.median_of))) }
+    }
+
+    /// Is there a window?
+    pub(super) fn has_window(&self) -> bool {
+        !matches!(self.rules, Rules::None)
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, mut signal: Signal, window: &mut Window, config: &Config) {
+        if let (Some(median), Some(delay)) = (&mut self.median, signal.delay) {
+            signal.delay = Some(median.of(delay));
+        }
+        match &mut self.rules {
+            Rules::Nscc(nscc) => nscc.on_ack(&signal, window, &config.nscc),
+            Rules::Fastflow(fastflow) => fastflow.on_ack(&signal, window, config),
+            Rules::Dctcp(dctcp) => dctcp.on_ack(&signal, window, config),
+            Rules::Constant | Rules::None => {}
+        }
+    }
+
+    /// The answer to a trimmed packet of so many bytes has come.
+    pub(super) fn on_nack(&mut self, bytes: u64, signal: &Signal, window: &mut Window, config: &Config) {
+        match &mut self.rules {
+            Rules::Nscc(nscc) => nscc.on_nack(bytes, signal, window, &config.nscc),
+            _ => self.on_loss(bytes, window, config),
+        }
+    }
+
+    /// A timeout has declared so many bytes lost.
+    pub(super) fn on_timeout(&mut self, bytes: u64, window: &mut Window, config: &Config) {
+        match &mut self.rules {
+            Rules::Nscc(nscc) => nscc.on_timeout(bytes, window, &config.nscc),
+            _ => self.on_loss(bytes, window, config),
+        }
+    }
+
+    fn on_loss(&mut self, bytes: u64, window: &mut Window, config: &Config) {
+        match &mut self.rules {
+            Rules::Fastflow(fastflow) => fastflow.on_loss(bytes, window, config),
+            Rules::Dctcp(_) => Dctcp::on_loss(bytes, window, config),
+            Rules::Nscc(_) | Rules::Constant | Rules::None => {}
+        }
+    }
+}
