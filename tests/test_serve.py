@@ -159,6 +159,40 @@ def test_rows_are_in_order_and_each_is_told_once(tmp_path: Path) -> None:
     ] * 2
     assert answers[-1]["counters"] == {"completed": 3, "injected": 3, "through_ps": 9_000_000}
     assert linkpool.Result(out).flows.height == 3
+    # The result has the tags of the client.
+    lines = (out / "messages.0.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.rsplit(",", 1)[1] for line in lines] == ['"tag"', "5", "5", "5"]
+
+
+def timer(at: int, host: int = 3, tag: int = 8, name: str = "t") -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "verb": "timer",
+        "timer_id": name,
+        "host": host,
+        "tag": tag,
+        "due_at_ps": at,
+    }
+
+
+def test_timers_are_told_when_they_were_due() -> None:
+    fine, answers = talk(
+        frame(OPEN),
+        frame(timer(30, name="late")),
+        frame(timer(20, host=1, tag=(1 << 32) - 1, name="soon")),
+        frame(inject(1, 4096)),
+        frame(advance(1, 20)),
+        frame(advance(1, 9_000_000)),
+        frame(drain(1)),
+        frame(close(1)),
+    )
+    assert fine
+    assert (answers[1]["timer_id"], answers[2]["timer_id"]) == ("late", "soon")
+    # The time of an advance is included.
+    soon = {"host": 1, "tag": (1 << 32) - 1, "time_ps": 20, "timer_id": "soon"}
+    assert answers[4]["timers"] == [soon]
+    assert answers[5]["timers"] == [{"host": 3, "tag": 8, "time_ps": 30, "timer_id": "late"}]
+    assert [row["phase"] for row in answers[5]["rows"]] == ["completed"]
 
 
 def test_what_is_not_allowed_ends_the_session(tmp_path: Path) -> None:
@@ -205,6 +239,12 @@ def test_what_is_not_allowed_ends_the_session(tmp_path: Path) -> None:
         ([frame(OPEN), frame(close(0))], "not-drained"),
         ([frame(OPEN), frame(drain(0)), frame(inject(1, 1))], "drained"),
         ([frame(OPEN), frame(drain(0))], "end-of-stream"),
+        ([frame(OPEN), frame(advance(0, 5)), frame(timer(5))], "past"),
+        ([frame(OPEN), frame(timer(5, tag=1 << 32))], "tag"),
+        ([frame(OPEN), frame(timer(5, host=4))], "timer"),
+        ([frame(OPEN), frame(timer(1 << 60))], "timer"),
+        ([frame(OPEN), frame(timer(5)), frame(drain(0))], "not-quiescent"),
+        ([frame(OPEN), frame(drain(0)), frame(timer(5))], "drained"),
     ]
     for requests, code in wrong:
         fine, answers = talk(*requests, out=tmp_path / "out")

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import linkpool
-from linkpool import Answer, Event, Scenario, Session
+from linkpool import Answer, Event, Scenario, Session, Timer
 from linkpool.session import EVENTS, WHAT, What
 
 ROOT = Path(__file__).parents[1]
@@ -140,6 +140,64 @@ def test_answers_come_at_the_instant_of_an_event(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_timers_are_due_at_their_instant() -> None:
+    """Set by the program, by hosts for themselves at the instant, and for others a lookahead on."""
+
+    def react(event: Event) -> list[Answer | Timer] | None:
+        if event.what == "timer" and event.tag == 1:
+            return [Timer(0, tag=2), Answer("R", 1_000, tag=3)]
+        if event.what == "delivered":
+            return [Timer(0, tag=4), Timer(session.lookahead_ps, tag=5, host=event.source)]
+        if event.what == "acked":
+            return [Timer(7, tag=6)]
+        return None
+
+    with Session(star(), react=react) as session:
+        session.timer("S2", 5 * US, tag=1)
+        session.timer("S1", 5 * US + 1, tag=(1 << 64) - 1)
+        assert (session.open_timers, session.open_messages) == (2, 0)
+        events = list(session)
+        assert (session.open_timers, session.open_messages) == (0, 0)
+    timers = [(e.tag, e.at_ps, e.source, e.destination) for e in events if e.what == "timer"]
+    delivered, acked = (next(e.at_ps for e in events if e.what == what) for what in WHAT[:2])
+    s1, s2, r = 0, 1, 3
+    assert timers == [
+        (1, 5 * US, s2, s2),
+        (2, 5 * US, s2, s2),
+        ((1 << 64) - 1, 5 * US + 1, s1, s1),
+        (4, delivered, r, r),
+        (5, delivered + session.lookahead_ps, r, s2),
+        (6, acked + 7, s2, s2),
+    ]
+    assert {event.bytes for event in events if event.what == "timer"} == {0}
+
+
+def test_timers_that_cannot_be_set_are_said() -> None:
+    def react(event: Event) -> list[Timer]:
+        return [Timer(0, host="S1")]
+
+    with Session(star()) as session:
+        session.advance_to(5)
+        wrong: list[tuple[str | int, int, int, str]] = [
+            ("x", 5, 0, "'x' is no host"),
+            ("S1", 4, 0, "is past"),
+            ("S1", session.end_ps, 0, "not before the end"),
+            ("S1", 5, -1, "tag"),
+        ]
+        for host, at, tag, why in wrong:
+            with pytest.raises(ValueError, match=why):
+                session.timer(host, at, tag=tag)
+        assert session.open_timers == 0
+
+    def drive() -> None:
+        with Session(star(), react=react) as session:
+            session.timer("R", 5)
+            session.drain()
+
+    with pytest.raises(ValueError, match="as nothing reaches it sooner"):
+        drive()
+
+
 def test_asyncio_is_not_held_up() -> None:
     async def drive() -> tuple[list[What], int]:
         ticks = 0
@@ -166,7 +224,9 @@ def test_a_result_is_as_of_any_run(tmp_path: Path) -> None:
     """It can be run again, and its flows explained, without the program."""
     out = tmp_path / "out"
     with Session(star("persistent = false\n"), out=out, seed=3) as session:
-        numbers = [session.send(host, "R", 200_000 * (host + 1)) for host in range(3)]
+        numbers = [
+            session.send(host, "R", 200_000 * (host + 1), tag=7 << host * 30) for host in range(3)
+        ]
         session.drain()
         events = session.events()
         result = session.close()
@@ -184,6 +244,10 @@ def test_a_result_is_as_of_any_run(tmp_path: Path) -> None:
         linkpool.run(PAGE, out=tmp_path / "undriven")
     with pytest.raises(linkpool.SimulationError, match="the scenario has none without `file`"):
         Session(out / "scenario.toml")
+    # Tags are kept, in the order of the numbers of flows, and in a run that is made again.
+    for kept in (out, tmp_path / "again"):
+        tags = pl.read_csv(kept / "messages.0.csv", schema_overrides={"tag": pl.UInt64})["tag"]
+        assert tags.to_list() == [7, 7 << 30, 7 << 60]
     text = (out / "messages.0.csv").read_text(encoding="utf-8")
     (out / "messages.0.csv").write_text(text.replace("200000", "200001"), encoding="utf-8")
     with pytest.raises(linkpool.ScenarioError, match="it is another trace than"):

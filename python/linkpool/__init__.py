@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from linkpool.replay import ReplayError
     from linkpool.result import NotRecordedError, ReplayWarning, Result, ResultError
     from linkpool.scenario import Scenario
-    from linkpool.session import Answer, Event, Session
+    from linkpool.session import Answer, Event, Session, Timer
     from linkpool.study.model import Arm, Study, StudyError
     from linkpool.study.result import StudyResult
     from linkpool.summary import Summary
@@ -60,6 +60,7 @@ _HOMES = {
     "StudyError": "linkpool.study.model",
     "StudyResult": "linkpool.study.result",
     "Summary": "linkpool.summary",
+    "Timer": "linkpool.session",
     "TooLargeError": "linkpool.limits",
     "__version__": "linkpool._core",
     "check": "linkpool.api",
@@ -105,6 +106,7 @@ __all__ = [
     "StudyError",
     "StudyResult",
     "Summary",
+    "Timer",
     "TooLargeError",
     "__version__",
     "check",

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 
 from linkpool import _core
 from linkpool.scenario import Scenario
-from linkpool.session import Session
+from linkpool.session import Event, Session
 
 SCHEMA: Final = "simllm-htsim-flow-session-v1"
 
@@ -50,6 +50,7 @@ _FIELDS: Final[dict[str, dict[str, type]]] = {
         "eligible_at_ps": _NUMBER,
         "policy_context_token": _TEXT,
     },
+    "timer": {"timer_id": _TEXT, "host": _NUMBER, "tag": _NUMBER, "due_at_ps": _NUMBER},
     "advance": {"through_sequence": _NUMBER, "through_ps": _NUMBER},
     "drain": {"through_sequence": _NUMBER},
     "close": {"through_sequence": _NUMBER},
@@ -156,6 +157,7 @@ class Server:
         self._session: Session | None = None
         self._injected: list[Object] = []
         self._by_message: dict[int, int] = {}
+        self._timers: list[str] = []
         self._through_ps = -1
         self._rows: list[tuple[int, int, int]] = []
         self._completed: list[Object] = []
@@ -201,6 +203,7 @@ class Server:
         verbs: dict[str, Callable[[Object], Object]] = {
             "open": self._open,
             "inject": self._inject,
+            "timer": self._timer,
             "advance": self._advance,
             "drain": self._drain,
             "close": self._close,
@@ -260,7 +263,7 @@ class Server:
                 request["source"],
                 request["destination"],
                 request["payload_bytes"],
-                tag=sequence,
+                tag=request["tag"],
                 at_ps=at,
             )
         except ValueError as error:
@@ -270,6 +273,27 @@ class Server:
         now = max(self._through_ps, 0)
         self._rows += [(now, sequence, 0), (at, sequence, 1), (at, sequence, 2)]
         return {"sequence": sequence, "flow_id": request["flow_id"]}
+
+    def _timer(self, request: Object) -> Object:
+        """Set a timer: a verb of linkpool, which a client of the open protocol does not use."""
+        session = self._require_open()
+        if self._drained:
+            raise ProtocolError("drained", "no timer is set after drain")
+        if len(self._timers) >= MOST_MESSAGES:
+            raise ProtocolError("too-many", f"a session has at most {MOST_MESSAGES:,} timers")
+        at = request["due_at_ps"]
+        if at <= self._through_ps:
+            raise ProtocolError("past", f"due_at_ps: above {self._through_ps}, the last")
+        if request["tag"] >= 1 << 32:
+            raise ProtocolError("tag", "tag: 32 bits")
+        # The upper half of the tag says which timer it is.
+        tag = len(self._timers) << 32 | request["tag"]
+        try:
+            session.timer(request["host"], at, tag=tag)
+        except ValueError as error:
+            raise ProtocolError("timer", str(error)) from None
+        self._timers.append(request["timer_id"])
+        return {"timer_id": request["timer_id"]}
 
     def _advance(self, request: Object) -> Object:
         session = self._require_open()
@@ -283,26 +307,35 @@ class Server:
         except ValueError as error:
             raise ProtocolError("time", str(error)) from None
         self._through_ps = through
+        due: list[Object] = []
         for event in session.events():
+            if event.what == "timer":
+                due.append(self._due(event))
+                continue
+            sequence = self._by_message[event.message]
             if event.what == "given-up":
-                raise ProtocolError("given-up", f"message {event.tag}: its sender has given up")
+                raise ProtocolError("given-up", f"message {sequence}: its sender has given up")
             if event.what == "delivered":
-                self._rows.append((event.at_ps, event.tag, 3))
-                self._completed.append(self._completion(event.tag, event.at_ps))
+                self._rows.append((event.at_ps, sequence, 3))
+                self._completed.append(self._completion(sequence, event.at_ps))
         rows = sorted(row for row in self._rows if row[0] <= through)
         self._rows = [row for row in self._rows if row[0] > through]
         return {
             "through_sequence": len(self._injected),
             "through_ps": through,
             "rows": [self._row(*row) for row in rows],
+            **({"timers": due} if self._timers else {}),
         }
 
     def _drain(self, request: Object) -> Object:
-        self._require_open()
+        session = self._require_open()
         self._require_all(request)
         if self._rows or len(self._completed) < len(self._injected):
             left = len(self._injected) - len(self._completed)
             raise ProtocolError("not-quiescent", f"{left} messages have not arrived; advance")
+        if session.open_timers > 0:
+            left = session.open_timers
+            raise ProtocolError("not-quiescent", f"{left} timers have not been due; advance")
         self._drained = True
         return {
             "through_sequence": len(self._injected),
@@ -344,6 +377,16 @@ class Server:
             "start_time_ps": start,
             "completion_time_ps": at,
             "fct_ps": at - start,
+        }
+
+    def _due(self, event: Event) -> Object:
+        number, tag = divmod(event.tag, 1 << 32)
+        host = event.destination
+        return {
+            "time_ps": event.at_ps,
+            "timer_id": self._timers[number],
+            "host": host,
+            "tag": tag,
         }
 
     def _row(self, at: int, sequence: int, phase: int) -> Object:

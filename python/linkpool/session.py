@@ -20,9 +20,11 @@ from linkpool.publish import publish
 from linkpool.result import Result
 from linkpool.scenario import Scenario
 
-What: TypeAlias = Literal["delivered", "acked", "given-up"]
+What: TypeAlias = Literal["delivered", "acked", "given-up", "timer"]
 
-WHAT: tuple[What, ...] = ("delivered", "acked", "given-up")
+WHAT: tuple[What, ...] = ("delivered", "acked", "given-up", "timer")
+
+_AT_DESTINATION: tuple[What, ...] = ("delivered", "timer")
 
 EVENTS = np.dtype(
     [
@@ -41,18 +43,18 @@ EVENTS = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What has happened to a message.
+    """What has happened to a message, or that a timer is due.
 
     Attributes:
         at_ps: when, in picoseconds of simulated time.
         what: `"delivered"`: all its bytes have arrived, in order; `"acked"`: its sender knows;
-            `"given-up"`: its sender has given up.
+            `"given-up"`: its sender has given up; `"timer"`: a timer is due.
         message: the number of the message, which is that of its flow in the results.
-        source: the index of the host that sends it.
-        destination: the index of the host that receives it.
-        bytes: its size.
+        source: the index of the host that sends it, or sets the timer.
+        destination: the index of the host that receives it, or at which the timer is due.
+        bytes: its size; 0 of a timer.
         tag: what the program has given with it.
-        sent_ps: when its sender got it.
+        sent_ps: when its sender got it; when the timer was due.
 
     >>> with Session("docs/workloads/session.toml") as session:
     ...     number = session.send("h0", "h1", 1_000, tag=7)
@@ -100,7 +102,31 @@ class Answer:
     channel: str | int = 0
 
 
-React: TypeAlias = Callable[[Event], "Iterable[Answer] | None"]
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A timer that the host of an event sets at the instant of the event.
+
+    Attributes:
+        after_ps: how long after the event it is due, in picoseconds.
+        tag: any number from 0 to 2^64 - 1; its event has it.
+        host: name or index of the host at which it is due; None: that of the event. At another
+            host it is due `Session.lookahead_ps` after the event, or later.
+
+    >>> def react(event: Event) -> list[Timer]:
+    ...     return [Timer(1_000, tag=event.tag - 1)] if event.tag > 0 else []
+    >>> with Session("docs/workloads/session.toml", react=react) as session:
+    ...     session.timer("h3", 5_000, tag=2)
+    ...     [(event.at_ps, event.what, event.tag) for event in session]
+    [(5000, 'timer', 2), (6000, 'timer', 1), (7000, 'timer', 0)]
+
+    """
+
+    after_ps: int
+    tag: int = 0
+    host: str | int | None = None
+
+
+React: TypeAlias = Callable[[Event], "Iterable[Answer | Timer] | None"]
 
 
 class Session:
@@ -117,7 +143,8 @@ class Session:
         set: keys of the scenario to replace.
         threads: of the simulation; None: as many as are worthwhile.
         react: called with each event at its instant; returns what the host of the event sends
-            then: of `"delivered"` the receiving host, else the sending one. With several threads
+            then, and the timers that it sets: of `"delivered"` the receiving host, of `"timer"`
+            the one at which it is due, else the sending one. With several threads
             events of different hosts may come in any order within a lookahead.
         ignore_estimate: open it even if it needs more memory or disk than there is.
 
@@ -188,6 +215,11 @@ class Session:
     def open_messages(self) -> int:
         """How many messages have not ended, as far as events are known."""
         return self._core.open_messages
+
+    @property
+    def open_timers(self) -> int:
+        """How many timers have not been due, as far as events are known."""
+        return self._core.open_timers
 
     def host(self, host: str | int) -> int:
         """Return the index of a host.
@@ -283,6 +315,20 @@ class Session:
         rows = zip(*columns, [self.channel(channel)] * len(columns[0]), strict=True)
         return np.array(self._core.send(list(rows)), dtype=np.uint32)
 
+    def timer(self, host: str | int, at_ps: int, *, tag: int = 0) -> None:
+        """Set a timer: there is an event at a host at a time.
+
+        Args:
+            host: name or index of the host.
+            at_ps: when it is due: now or later.
+            tag: any number from 0 to 2^64 - 1; its event has it.
+
+        Raises:
+            ValueError: it cannot be set, and why.
+
+        """
+        self._core.set_timers([(self.host(host), _whole("tag", tag), _whole("at_ps", at_ps))])
+
     def advance_to(self, to_ps: int) -> None:
         """Let time pass to `to_ps`: all that is due before happens.
 
@@ -306,9 +352,9 @@ class Session:
         return self._core.step(self.end_ps if to_ps is None else _whole("to_ps", to_ps))
 
     def drain(self) -> bool:
-        """Let time pass until every message has ended, or to the end of the scenario.
+        """Let time pass until nothing is left, or to the end of the scenario.
 
-        Returns whether every message has ended.
+        Returns whether nothing is left: every message has ended, and every timer has been due.
 
         Raises:
             SimulationError: the run could not go on; it is closed.
@@ -330,7 +376,7 @@ class Session:
         return np.array(self._core.events(), dtype=EVENTS)
 
     def __iter__(self) -> Iterator[Event]:
-        """Yield events, and let time pass for them, until no message is open.
+        """Yield events, and let time pass for them, until no message and no timer is open.
 
         The body may send more.
         """
@@ -338,7 +384,7 @@ class Session:
             event = self.poll()
             if event is not None:
                 yield event
-            elif self.open_messages == 0 or not self.step():
+            elif self._is_idle() or not self.step():
                 return
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -347,7 +393,7 @@ class Session:
             event = self.poll()
             if event is not None:
                 yield event
-            elif self.open_messages == 0 or not await asyncio.to_thread(self.step):
+            elif self._is_idle() or not await asyncio.to_thread(self.step):
                 return
 
     def close(self) -> Result | None:
@@ -389,13 +435,20 @@ class Session:
             self._core.close(keep=False)
             self._stack.__exit__(kind, error, traceback)
 
+    def _is_idle(self) -> bool:
+        return self.open_messages == 0 and self.open_timers == 0
+
     def _answer(self, told: tuple[int, int, int, int, int, int, int, int]) -> list[Any] | None:
         event = _event(told)
         answers = self._react(event) if self._react is not None else None
         return None if answers is None else [self._row(event, answer) for answer in answers]
 
-    def _row(self, event: Event, answer: Answer) -> tuple[int, int, int, int, int]:
+    def _row(self, event: Event, answer: Answer | Timer) -> tuple[int, int, int, int, int | None]:
         at = event.at_ps + _whole("after_ps", answer.after_ps)
+        if isinstance(answer, Timer):
+            of_event = event.destination if event.what in _AT_DESTINATION else event.source
+            host = of_event if answer.host is None else self.host(answer.host)
+            return (host, 0, _whole("tag", answer.tag), at, None)
         sizes = (_whole("bytes", answer.bytes), _whole("tag", answer.tag))
         return (self.host(answer.destination), *sizes, at, self.channel(answer.channel))
 

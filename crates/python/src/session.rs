@@ -2,7 +2,7 @@
 
 use crate::errors::{SimulationError, internal_error, run_error};
 use crate::scenario::Scenario;
-use linkpool_sim::{Event, Happened, Here, Options, Progress, Send, SendError, SessionError};
+use linkpool_sim::{Event, Happened, Here, Options, Progress, Send, SendError, SessionError, Timer};
 use linkpool_units::{HostId, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 /// Between two looks at signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An event: when, what, and the message: its number, sender, receiver, size, tag, and when it was
-/// due.
+/// An event: when, what, and the message or timer: its number, sender, receiver, size, tag, and when
+/// it was due.
 type Told = (u64, u8, u32, u32, u32, u64, u64, u64);
 
 /// A message: its sender, receiver, size, tag, when it is due, and its channel.
 type Sent = (u32, u32, u64, u64, u64, u32);
 
 /// What a program sends in answer to an event: the receiver, size, tag, when it is due, and the
-/// channel.
-type Answer = (u32, u64, u64, u64, u32);
+/// channel. Without a channel it is a timer.
+type Answer = (u32, u64, u64, u64, Option<u32>);
 
 /// A run that a program drives. Its Python face is `linkpool.Session`.
 #[pyclass(frozen, module = "linkpool._core")]
@@ -44,6 +44,7 @@ fn told(event: Event) -> Told {
         Happened::Delivered => 0,
         Happened::Acked => 1,
         Happened::GivenUp => 2,
+        Happened::Timer => 3,
     };
     let [from, to] = [message.from, message.to].map(|host| host.index() as u32);
     (at.0, what, message.id.into(), from, to, message.bytes, message.tag, message.at.0)
@@ -70,7 +71,11 @@ fn answer(react: &Py<PyAny>, event: &Event, here: &mut Here<'_>) -> PyResult<()>
     let answers: Option<Vec<Answer>> = Python::attach(|py| react.call1(py, (told(*event),))?.extract(py))?;
     let from = here.host().index() as u32;
     for (to, bytes, tag, at, channel) in answers.unwrap_or_default() {
-        here.send(message((from, to, bytes, tag, at, channel))).map_err(|error| send_error(&error))?;
+        match channel {
+            Some(channel) => here.send(message((from, to, bytes, tag, at, channel))).map(drop),
+            None => here.set_timer(Timer { host: HostId::from(to), tag, at: Time(at) }),
+        }
+        .map_err(|error| send_error(&error))?;
     }
     Ok(())
 }
@@ -197,6 +202,20 @@ impl Session {
             messages.into_iter().map(|sent| session.send(message(sent)).map(u32::from)).collect()
         })?;
         sent.map_err(|error| send_error(&error))
+    }
+
+    #[getter]
+    fn open_timers(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |session| session.open_timers())
+    }
+
+    /// Sets timers, each of a host, a tag and a time, all or none before the first that cannot be.
+    fn set_timers(&self, py: Python<'_>, timers: Vec<(u32, u64, u64)>) -> PyResult<()> {
+        let set: Result<(), SendError> = self.with(py, |session| {
+            let timer = |(host, tag, at)| Timer { host: HostId::from(host), tag, at: Time(at) };
+            timers.into_iter().map(timer).try_for_each(|timer| session.set_timer(timer))
+        })?;
+        set.map_err(|error| send_error(&error))
     }
 
     fn advance_to(&self, py: Python<'_>, to: u64) -> PyResult<()> {

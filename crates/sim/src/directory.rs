@@ -184,13 +184,13 @@ impl<'p> Files<'p> {
 fn to_csv(messages: &[Posted], start: Time, fabric: &Fabric) -> Vec<u8> {
     // A name may hold whatever separates.
     let mut csv = csv::WriterBuilder::new().quote_style(csv::QuoteStyle::NonNumeric).from_writer(Vec::new());
-    let mut row = |cells: [&str; 4]| csv.write_record(cells).expect("memory takes what is written");
-    row(["src", "dst", "size_bytes", "start_s"]);
-    for Posted { from, to, bytes, at, .. } in messages {
+    let mut row = |cells: [&str; 5]| csv.write_record(cells).expect("memory takes what is written");
+    row(["src", "dst", "size_bytes", "start_s", "tag"]);
+    for Posted { from, to, bytes, at, tag, .. } in messages {
         let [from, to] = [*from, *to].map(|host| fabric.name(host.into()));
         let ps = (*at - start).0;
         let (whole, part) = (ps / 1_000_000_000_000, ps % 1_000_000_000_000);
-        row([from, to, &bytes.max(&1).to_string(), &format!("{whole}.{part:012}")]);
+        row([from, to, &bytes.max(&1).to_string(), &format!("{whole}.{part:012}"), &tag.to_string()]);
     }
     csv.into_inner().expect("memory takes what is written")
 }

@@ -15,7 +15,7 @@ use crate::results::passing::Passed;
 use crate::results::sample::Sample;
 use crate::results::sink::Sink;
 use crate::run::{Progress, Run, RunError, components};
-use crate::start::driver::{Driver, Messages, React, Send, SendError};
+use crate::start::driver::{Driver, Messages, React, Send, SendError, Timer};
 use linkpool_network::{Ended, HostId, Timetable};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -199,6 +199,18 @@ impl Session {
         })
     }
 
+    /// Sets a timer: an event at its host, when it is due.
+    ///
+    /// # Errors
+    /// It cannot be set.
+    pub fn set_timer(&mut self, timer: Timer) -> Result<(), SendError> {
+        self.with(|going| {
+            let posted = going.messages.set(&going.ground.plan, timer.host, timer, going.now)?;
+            going.run.leave(timer.host, timer.at, Message::Timer(posted));
+            Ok(())
+        })
+    }
+
     /// Lets time pass to `to`: all that is due before happens. `progress` is as in [`crate::simulate`].
     ///
     /// # Errors
@@ -226,18 +238,18 @@ impl Session {
         })
     }
 
-    /// Lets time pass until every message is acknowledged or given up, and no longer than the scenario lasts. Returns
-    /// whether every message is.
+    /// Lets time pass until every message is acknowledged or given up and every timer has been due, and no longer than
+    /// the scenario lasts. Returns whether nothing is left.
     ///
     /// # Errors
     /// The run fails.
     pub fn drain(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<bool, SessionError> {
         self.with(|going| {
             let end = going.ground.plan.end;
-            while going.messages.open() > 0 && going.now < end {
+            while !going.is_idle() && going.now < end {
                 going.advance(end, going.run.done() + 1, progress)?;
             }
-            Ok(going.messages.open() == 0)
+            Ok(going.is_idle())
         })
     }
 
@@ -251,9 +263,14 @@ impl Session {
         self.with(|going| going.events.drain(..).collect())
     }
 
-    /// Messages that are not acknowledged.
+    /// Messages that are neither acknowledged nor given up.
     pub fn open_messages(&self) -> usize {
         self.read(|going| going.messages.open())
+    }
+
+    /// Timers that have not been due.
+    pub fn open_timers(&self) -> usize {
+        self.read(|going| going.messages.timers())
     }
 
     /// Ends the run now. With a directory, the results are there afterwards, and this is their `run.json`.
@@ -277,6 +294,11 @@ impl Session {
 }
 
 impl InProgress<'_> {
+    /// Does nothing wait that the program has asked for?
+    fn is_idle(&self) -> bool {
+        self.messages.open() == 0 && self.messages.timers() == 0
+    }
+
     fn check(&self, to: Time) -> Result<(), SessionError> {
         let (now, end) = (self.now, self.ground.plan.end);
         if to < now {

@@ -3,6 +3,7 @@
 use crate::host::handle::Handle;
 use crate::host::messages::Announced;
 use crate::plan::{FlowId, PlannedFlow, ProcessId};
+use crate::results::event::Posted;
 use linkpool_network::{HostId, LinkId, NodeId};
 use linkpool_workload::{FlowEnd, Process};
 
@@ -36,6 +37,8 @@ pub(crate) enum Message {
     Decide,
     /// A flow takes this path from now on.
     Place(Long, Vec<LinkId>),
+    /// A timer of the program that drives the run is due here.
+    Timer(Posted),
 }
 
 impl Message {
@@ -56,6 +59,8 @@ impl Message {
             Message::Calculated((programs, _), node) => (10, *programs, *node),
             Message::Closed(flow, _) => (11, (*flow).into(), 0),
             Message::Told((programs, _), node) => (12, *programs, *node),
+            // Each host numbers the timers that it sets.
+            Message::Timer(timer) => (13, timer.from.into(), timer.id.into()),
         }
     }
 }

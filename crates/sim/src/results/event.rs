@@ -4,24 +4,24 @@ use crate::plan::FlowId;
 use linkpool_network::HostId;
 use linkpool_units::Time;
 
-/// A message of a driven run.
+/// A message of a driven run, or a timer, which is like a message without bytes from the host that sets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {
-    /// Its number, which is that of its flow in the results.
+    /// The number of a message, which is that of its flow in the results; or of a timer, counted by the host that sets it.
     pub id: FlowId,
     /// The host that sends it.
     pub from: HostId,
-    /// The host that receives it.
+    /// The host that receives it, or at which the timer is due.
     pub to: HostId,
-    /// Its size. (One of 0 bytes is sent as one byte, since something must arrive.)
+    /// The size of a message. (One of 0 bytes is sent as one byte, since something must arrive.)
     pub bytes: u64,
     /// Whatever the program likes; the simulation does not read it.
     pub tag: u64,
-    /// The time from which the host sends it.
+    /// The time from which the host sends it, or at which the timer is due.
     pub at: Time,
 }
 
-/// What happens to a message, in the order in which it does.
+/// What happens to a message, in the order in which it does; or a timer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Happened {
     /// All its bytes have arrived at the receiving host, in order.
@@ -30,22 +30,24 @@ pub enum Happened {
     Acked,
     /// Its sender has given up.
     GivenUp,
+    /// A timer is due at its host.
+    Timer,
 }
 
-/// An event of a message.
+/// An event of a message, or a timer that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     /// When.
     pub at: Time,
     /// What.
     pub what: Happened,
-    /// To which message.
+    /// To which message; or which timer.
     pub message: Posted,
 }
 
 impl Event {
     /// The order of events; it is total.
-    pub(crate) fn order(&self) -> (Time, Happened, FlowId) {
-        (self.at, self.what, self.message.id)
+    pub(crate) fn order(&self) -> (Time, Happened, FlowId, HostId) {
+        (self.at, self.what, self.message.id, self.message.from)
     }
 }

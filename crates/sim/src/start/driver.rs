@@ -1,4 +1,4 @@
-//! Messages that a program outside of the run sends while it goes on, and what the program learns of them.
+//! Messages that a program outside of the run sends while it goes on, timers that it sets, and what it learns of them.
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
@@ -11,7 +11,7 @@ use linkpool_workload::Flow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Why a message cannot be sent.
+/// Why a message cannot be sent, or a timer not set.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
     /// The fabric has no such host.
@@ -49,9 +49,19 @@ pub enum SendError {
         /// The end.
         end: Time,
     },
-    /// The numbers of flows have 32 bits, of which each host uses its own.
-    #[error("host {0} has used up its numbers of messages")]
+    /// The numbers of flows have 32 bits, of which each host uses its own; those of timers too.
+    #[error("host {0} has used up its numbers of messages, or of timers")]
     Numbers(String),
+    /// Nothing is known of a host before a lookahead has passed.
+    #[error("a timer at another host, {host}, is due at {soonest} or later, as nothing reaches it sooner; not at {at}")]
+    Soon {
+        /// The other host.
+        host: String,
+        /// The time asked for.
+        at: Time,
+        /// The present and a lookahead.
+        soonest: Time,
+    },
 }
 
 /// A message to send.
@@ -71,6 +81,17 @@ pub struct Send {
     pub channel: usize,
 }
 
+/// A timer to set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timer {
+    /// The host at which it is due.
+    pub host: HostId,
+    /// Whatever the program likes; its event has it.
+    pub tag: u64,
+    /// When it is due: now, or later.
+    pub at: Time,
+}
+
 /// What is known of messages, by all partitions and by the program.
 #[derive(Debug, Default)]
 struct Book {
@@ -80,6 +101,12 @@ struct Book {
     kept: Option<Vec<(usize, Posted)>>,
     /// Those that have not ended, and those that were given up: data of these may still arrive.
     open: HashMap<FlowId, Posted>,
+    /// How many of these were given up.
+    given_up: usize,
+    /// By host: the number of timers that it has set.
+    set: Vec<u32>,
+    /// Timers of which the program does not know that they were due.
+    timers: usize,
 }
 
 /// The messages of a driven run, shared by its partitions and the program that drives it.
@@ -92,7 +119,8 @@ impl Messages {
     /// None yet; all are kept, if `keep`.
     pub(crate) fn new(plan: &Plan, keep: bool) -> Messages {
         let sent = vec![0; plan.driven.len() * plan.fabric.hosts()];
-        Messages(Arc::new(Mutex::new(Book { sent, kept: keep.then(Vec::new), open: HashMap::new() })))
+        let set = vec![0; plan.fabric.hosts()];
+        Messages(Arc::new(Mutex::new(Book { sent, kept: keep.then(Vec::new), set, ..Book::default() })))
     }
 
     /// All messages that were kept, with their channels, in the order of their numbers.
@@ -143,6 +171,30 @@ impl Messages {
         Ok((id, driven.planned(flow)))
     }
 
+    /// Gives a number to the timer that `setter` sets at the time `now`.
+    ///
+    /// # Errors
+    /// It cannot be set.
+    pub(crate) fn set(&self, plan: &Plan, setter: HostId, timer: Timer, now: Time) -> Result<Posted, SendError> {
+        let Timer { host, tag, at } = timer;
+        let hosts = plan.fabric.hosts();
+        if host.index() >= hosts {
+            return Err(SendError::Host(host.index(), hosts - 1));
+        }
+        if at < now {
+            return Err(SendError::Past { at, now });
+        }
+        if at >= plan.end {
+            return Err(SendError::End { at, end: plan.end });
+        }
+        let mut book = self.lock();
+        let set = &mut book.set[setter.index()];
+        let id = FlowId::from(*set);
+        *set = set.checked_add(1).ok_or_else(|| SendError::Numbers(plan.fabric.name(setter.into()).to_string()))?;
+        book.timers += 1;
+        Ok(Posted { id, from: setter, to: host, bytes: 0, tag, at })
+    }
+
     /// The message `id`, if it is one that is open.
     fn get(&self, id: FlowId) -> Option<Posted> {
         self.lock().open.get(&id).copied()
@@ -150,14 +202,24 @@ impl Messages {
 
     /// The program knows that `event` has happened.
     pub(crate) fn told(&self, event: &Event) {
-        if event.what == Happened::Acked {
-            self.lock().open.remove(&event.message.id);
+        let mut book = self.lock();
+        match event.what {
+            Happened::Acked => _ = book.open.remove(&event.message.id),
+            Happened::GivenUp => book.given_up += 1,
+            Happened::Timer => book.timers -= 1,
+            Happened::Delivered => {}
         }
     }
 
-    /// How many have not been acknowledged; those that were given up are among them.
+    /// How many are neither acknowledged nor given up.
     pub(crate) fn open(&self) -> usize {
-        self.lock().open.len()
+        let book = self.lock();
+        book.open.len() - book.given_up
+    }
+
+    /// How many timers are not due.
+    pub(crate) fn timers(&self) -> usize {
+        self.lock().timers
     }
 }
 
@@ -191,6 +253,26 @@ impl Here<'_> {
         self.context.leave(self.host, send.at, Message::Start(id, planned));
         Ok(id)
     }
+
+    /// The least time that anything takes from one host to another.
+    pub fn lookahead(&self) -> Time {
+        self.context.lookahead
+    }
+
+    /// Sets a timer: at this host, now or later; at another, a lookahead from now or later.
+    ///
+    /// # Errors
+    /// It cannot be set.
+    pub fn set_timer(&mut self, timer: Timer) -> Result<(), SendError> {
+        let (host, here, soonest) = (timer.host, self.host(), self.context.now + self.context.lookahead);
+        if host != here && host.index() < self.plan.fabric.hosts() && timer.at < soonest {
+            let host = self.plan.fabric.name(host.into()).to_string();
+            return Err(SendError::Soon { host, at: timer.at, soonest });
+        }
+        let posted = self.messages.set(self.plan, here, timer, self.context.now)?;
+        self.context.send_or_leave(self.host, host.into(), timer.at, Message::Timer(posted));
+        Ok(())
+    }
 }
 
 /// What a program does at the instant of an event, at the host of the event. Several hosts may run it at once.
@@ -220,7 +302,7 @@ impl Component for Replay<'_> {
     }
 }
 
-/// Tells the program what happens to its messages.
+/// Tells the program what happens to its messages, and that its timers are due.
 pub(crate) struct Driver<'p> {
     plan: &'p Plan,
     messages: Messages,
@@ -233,8 +315,12 @@ impl<'p> Driver<'p> {
     }
 
     fn tell(&self, id: FlowId, what: Happened, host: HostId, context: &mut Context) {
-        let Some(message) = self.messages.get(id) else { return };
-        let event = Event { at: context.now, what, message };
+        if let Some(message) = self.messages.get(id) {
+            self.happens(Event { at: context.now, what, message }, host, context);
+        }
+    }
+
+    fn happens(&self, event: Event, host: HostId, context: &mut Context) {
         context.record().events.push(event);
         context.done += 1;
         if let Some(react) = &self.react {
@@ -244,6 +330,12 @@ impl<'p> Driver<'p> {
 }
 
 impl Component for Driver<'_> {
+    fn on_message(&mut self, host: NodeId, message: Message, context: &mut Context) -> Option<Message> {
+        let Message::Timer(timer) = message else { return Some(message) };
+        self.happens(Event { at: context.now, what: Happened::Timer, message: timer }, host.into(), context);
+        None
+    }
+
     fn on_delivery(&mut self, flow: FlowId, (_, dst): (HostId, HostId), context: &mut Context) {
         self.tell(flow, Happened::Delivered, dst, context);
     }

@@ -3,7 +3,7 @@
 
 use crate::common::{cases, run, scenario};
 use linkpool_network::HostId;
-use linkpool_sim::{Event, Happened, Here, Options, Send, SendError, Session, SessionError};
+use linkpool_sim::{Event, Happened, Here, Options, Send, SendError, Session, SessionError, Timer};
 use linkpool_units::Time;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -181,6 +181,104 @@ fn what_cannot_be_sent_is_said() {
     assert!(matches!(opened, Err(SessionError::Until)));
 }
 
+/// Timers come at their instant, those of one instant in the order in which they were set, and before the events of a
+/// later one; the program may set more at that instant.
+#[test]
+fn timers_are_due_at_their_instant() {
+    let answer = |event: &Event, here: &mut Here<'_>| {
+        let (now, host) = (here.now(), here.host());
+        if event.what == Happened::Timer {
+            assert_eq!((event.at, event.message.to, event.message.at), (now, host, now));
+            match event.message.tag {
+                // At this instant, and a message.
+                1 => here.set_timer(Timer { host, tag: 10, at: now }).unwrap(),
+                10 => {
+                    let to = HostId::new(15);
+                    here.send(Send { from: host, to, bytes: 1_000, tag: 11, at: now, channel: 0 }).unwrap();
+                }
+                _ => {}
+            }
+        }
+        // The receiver tells the sender, who knows it a lookahead later.
+        if event.what == Happened::Delivered {
+            let (host, soonest) = (event.message.from, now + here.lookahead());
+            let soon = here.set_timer(Timer { host, tag: 12, at: soonest - Time(1) }).unwrap_err();
+            assert!(matches!(soon, SendError::Soon { .. }), "{soon}");
+            here.set_timer(Timer { host, tag: 12, at: soonest }).unwrap();
+            let nobody = here.set_timer(Timer { host: HostId::new(16), tag: 0, at: soonest });
+            assert_eq!(nobody, Err(SendError::Host(16, 15)));
+        }
+    };
+    for threads in [1, 2, 4] {
+        let options = Options { threads: Some(threads), react: Some(Arc::new(answer)), ..Options::default() };
+        let mut session = open(&tree(""), options);
+        let at = Time::from_us(3);
+        // Set first, and due last; of two at one instant the first comes first.
+        for (host, tag, at) in [(2, 4, Time::from_ms(3)), (2, 3, at), (2, 2, at), (0, 1, at), (5, 0, Time::ZERO)] {
+            session.set_timer(Timer { host: HostId::new(host), tag, at }).unwrap();
+        }
+        assert_eq!((session.open_timers(), session.open_messages()), (5, 0));
+        assert!(session.step(session.end(), &mut go_on).unwrap());
+        assert_eq!(session.events().iter().map(|event| event.message.tag).collect::<Vec<_>>(), [0]);
+        assert_eq!(session.open_timers(), 4);
+        assert!(session.drain(&mut go_on).unwrap());
+        assert_eq!((session.open_timers(), session.open_messages()), (0, 0));
+        let events = session.events();
+        let due: Vec<(u64, Time)> = events
+            .iter()
+            .filter(|event| event.what == Happened::Timer)
+            .map(|event| (event.message.tag, event.at))
+            .collect();
+        let delivered = times(&events, Happened::Delivered)[0];
+        let told = (12, delivered + session.lookahead());
+        let mut first: Vec<u64> = due[..4].iter().map(|(tag, _)| *tag).collect();
+        assert!(due[..4].iter().all(|(_, when)| *when == at));
+        let of_host_2: Vec<u64> = first.iter().copied().filter(|tag| [2, 3].contains(tag)).collect();
+        assert_eq!(of_host_2, [3, 2]);
+        first.sort_unstable();
+        assert_eq!((first, &due[4..]), (vec![1, 2, 3, 10], &[told, (4, Time::from_ms(3))][..]));
+        assert!(events.iter().all(|event| event.what != Happened::Timer || event.message.bytes == 0));
+        // Nothing left: no time passes for nothing.
+        assert!(session.now() < Time::from_ms(3) + session.lookahead() + Time(1));
+        session.close().unwrap();
+    }
+}
+
+#[test]
+fn timers_that_cannot_be_set_are_said() {
+    let mut session = open(&two_to_one(""), Options { threads: Some(1), ..Options::default() });
+    session.advance_to(Time::from_us(5), &mut go_on).unwrap();
+    let (now, end) = (session.now(), session.end());
+    let ok = Timer { host: HostId::new(2), tag: 7, at: now };
+    assert_eq!(session.set_timer(Timer { host: HostId::new(3), ..ok }), Err(SendError::Host(3, 2)));
+    let past = now - Time(1);
+    assert_eq!(session.set_timer(Timer { at: past, ..ok }), Err(SendError::Past { at: past, now }));
+    assert_eq!(session.set_timer(Timer { at: end, ..ok }), Err(SendError::End { at: end, end }));
+    assert_eq!(session.open_timers(), 0);
+    // The present is not past, and the last instant is not the end.
+    session.set_timer(ok).unwrap();
+    session.set_timer(Timer { at: end - Time(1), ..ok }).unwrap();
+    session.advance_to(end, &mut go_on).unwrap();
+    assert_eq!(session.events().iter().map(|event| event.at).collect::<Vec<_>>(), [now, end - Time(1)]);
+}
+
+/// What a sender gives up has ended: nothing waits for it, and the scenario does not pass to its end.
+#[test]
+fn a_message_that_is_given_up_is_not_open() {
+    let fails = "[[change]]\nat = \"1ms\"\nnodes = [\"R\"]\nstate = \"down\"\n[routing]\nreconverge = \"never\"\n";
+    let gives_up = "control = \"dctcp\"\nfail_after = 2\nmin_rto = \"1ms\"";
+    let text = two_to_one(fails).replace("control = \"dctcp\"", gives_up);
+    let mut session = open(&text, Options { threads: Some(1), ..Options::default() });
+    session.send(message((0, 2), 1_000, Time::ZERO)).unwrap();
+    session.send(message((0, 2), 2_000, Time::from_ms(2))).unwrap();
+    assert_eq!(session.open_messages(), 2);
+    assert!(session.drain(&mut go_on).unwrap());
+    let events = session.events();
+    assert_eq!((session.open_messages(), times(&events, Happened::Acked).len()), (0, 1));
+    let given_up = times(&events, Happened::GivenUp)[0];
+    assert!(given_up > Time::from_ms(3) && session.now() < given_up + session.lookahead() + Time(1));
+}
+
 /// Messages beside the workload of the file, and a directory with the results of all.
 #[test]
 fn results_are_those_of_any_run() {
@@ -229,6 +327,10 @@ fn a_session_is_run_again_from_its_results() {
     session.advance_to(session.end(), &mut go_on).unwrap();
     assert!(session.events().len() > 2 * 36);
     session.close().unwrap();
+    let messages = std::fs::read_to_string(first.join("messages.0.csv")).unwrap();
+    let tags: Vec<&str> = messages.lines().map(|line| line.rsplit_once(',').unwrap().1).collect();
+    assert_eq!(tags[0], "\"tag\"");
+    assert_eq!(tags[1..10], ["1", "2", "3", "4", "5", "6", "7", "8", "1"]);
     let text = std::fs::read_to_string(first.join("scenario.toml")).unwrap();
     let loaded = linkpool_scenario::load(&text, &first.join("scenario.toml").to_string_lossy(), None, &[]);
     let loaded = loaded.unwrap_or_else(|why| panic!("{why:?}"));

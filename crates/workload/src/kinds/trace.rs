@@ -31,7 +31,7 @@ settings! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
-    /// With a header: src, dst, size_bytes, start_s, and perhaps id, after and priority.
+    /// With a header: src, dst, size_bytes, start_s, and perhaps id, after, priority and tag.
     Csv,
     /// An object a line, with the columns of a CSV file as its keys.
     JsonLines,

@@ -6,8 +6,8 @@ use linkpool_units::Time;
 use super::{At, Row, Wrong, priority, seconds, size};
 use crate::quote::quoted;
 
-/// All columns of a trace.
-pub(super) const COLUMNS: [&str; 7] = ["src", "dst", "size_bytes", "start_s", "id", "after", "priority"];
+/// All columns of a trace. A tag is of use to who reads the file: the simulation has none.
+pub(super) const COLUMNS: [&str; 8] = ["src", "dst", "size_bytes", "start_s", "id", "after", "priority", "tag"];
 
 /// What stands in the columns of one row, as text; `None`: nothing.
 #[derive(Debug, Default)]
@@ -19,6 +19,7 @@ pub(super) struct Cells<'t> {
     pub(super) id: Option<&'t str>,
     pub(super) after: Vec<String>,
     pub(super) priority: Option<&'t str>,
+    pub(super) tag: Option<&'t str>,
 }
 
 impl Cells<'_> {
@@ -32,6 +33,10 @@ impl Cells<'_> {
             let column = format!("column {column}: ");
             move |(at, why): Wrong| (at, column + &why)
         };
+        if let Some(tag) = self.tag.filter(|tag| !tag.is_empty() && tag.parse::<u64>().is_err()) {
+            let tag = quoted(tag);
+            return Err((at, format!("column tag: {tag} is no tag, which is a whole number from 0 to 2^64 - 1")));
+        }
         let bytes = needed(self.size_bytes, "size_bytes")?;
         let start = self.start_s.filter(|start| !start.is_empty());
         Ok(Row {

@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let names: Vec<&str> = header.iter().collect();
     check(&names, line(&header))?;
     let place = |name| names.iter().position(|known| *known == name);
-    let [src, dst, size_bytes, start_s, id, after, priority] = COLUMNS.map(place);
+    let [src, dst, size_bytes, start_s, id, after, priority, tag] = COLUMNS.map(place);
     let mut rows = Vec::new();
     while next(&mut record)? {
         let at = line(&record);
@@ -47,6 +47,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
             id: cell(id),
             after: cell(after).map_or_else(Vec::new, ids),
             priority: cell(priority),
+            tag: cell(tag),
         };
         rows.push(cells.row(rows.len(), at)?);
     }
@@ -101,6 +102,8 @@ mod tests {
                 2,
                 "column priority: \"3\" is no priority: \"high\", \"low\"",
             ),
+            ("src,dst,size_bytes,start_s,tag\n0,1,9,0,x\n", 2, "column tag: \"x\" is no tag"),
+            ("src,dst,size_bytes,start_s,tag\n0,1,9,0,18446744073709551616\n", 2, "is no tag"),
             ("src,dst,size_bytes,start_s\n\n0,1,9\n", 3, "3 values under 4"),
         ] {
             let (at, message) = read(text).unwrap_err();
@@ -110,7 +113,10 @@ mod tests {
 
     #[test]
     fn a_row_says_which_priority() {
-        let rows = read("src,dst,size_bytes,start_s,priority\n0,1,9,0,high\n0,1,9,0,low\n0,1,9,0,\n").unwrap();
+        let rows = read(
+            "src,dst,size_bytes,start_s,priority,tag\n0,1,9,0,high,18446744073709551615\n0,1,9,0,low,\n0,1,9,0,,7\n",
+        )
+        .unwrap();
         let found: Vec<_> = rows.iter().map(|row| row.priority).collect();
         assert_eq!(found, [Some(FlowPriority::High), Some(FlowPriority::Low), None]);
     }

@@ -54,6 +54,7 @@ struct Object {
     id: Option<Text>,
     after: Option<Ids>,
     priority: Option<Text>,
+    tag: Option<Text>,
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
@@ -76,8 +77,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
         let given: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
         check(&given, at)?;
         let text = |cell: &'_ Option<Text>| cell.as_ref().map(|Text(text)| text.clone());
-        let [src, dst, size_bytes, start_s, id, priority] =
-            [&object.src, &object.dst, &object.size_bytes, &object.start_s, &object.id, &object.priority].map(text);
+        let Object { src, dst, size_bytes, start_s, id, priority, tag, .. } = &object;
+        let [src, dst, size_bytes, start_s, id, priority, tag] =
+            [src, dst, size_bytes, start_s, id, priority, tag].map(text);
         let cells = Cells {
             src: src.as_deref(),
             dst: dst.as_deref(),
@@ -90,6 +92,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
                 None => Vec::new(),
             },
             priority: priority.as_deref(),
+            tag: tag.as_deref(),
         };
         rows.push(cells.row(rows.len(), at)?);
     }
@@ -117,7 +120,7 @@ mod tests {
         let rows = read(
             "{\"src\": \"h0\", \"dst\": 3, \"size_bytes\": 1000.0, \"start_s\": 1e-3, \"id\": 7}\n\n\
              {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"after\": [7, \"0\"]}\n\
-             {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"start_s\": null, \"after\": \"7 0\", \"priority\": \"high\"}\n",
+             {\"src\": 1, \"dst\": \"h2\", \"size_bytes\": 7, \"start_s\": null, \"after\": \"7 0\", \"priority\": \"high\", \"tag\": 7}\n",
         )
         .unwrap();
         assert_eq!((rows[0].id.as_str(), rows[0].from.as_str(), rows[0].to.as_str()), ("7", "h0", "3"));
@@ -137,6 +140,7 @@ mod tests {
             (&good.replace(": 9", ": [9]"), 1, "expected a string or a number"),
             (&good.replace("}", ", \"src\": 2}"), 1, "duplicate field `src`"),
             (&good.replace("}", ", \"priority\": 3}"), 1, "column priority: \"3\" is no priority"),
+            (&good.replace("}", ", \"tag\": -3}"), 1, "column tag: \"-3\" is no tag"),
             (&format!("{good}\n\n{}", &good[..20]), 3, "EOF while parsing"),
         ] {
             let (at, message) = read(text).unwrap_err();

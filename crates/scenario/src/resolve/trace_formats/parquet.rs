@@ -27,7 +27,7 @@ pub(super) fn read(bytes: Vec<u8>) -> Result<Vec<Row>, Wrong> {
 
 fn row(i: usize, record: &Record) -> Result<Row, Wrong> {
     let at = At::Row(i);
-    let (mut after, mut texts) = (Vec::new(), Vec::with_capacity(6));
+    let (mut after, mut texts) = (Vec::new(), Vec::with_capacity(7));
     for (name, field) in record.get_column_iter() {
         let of = |why: String| (at, format!("column {name}: {why}"));
         match (name.as_str(), field) {
@@ -41,9 +41,9 @@ fn row(i: usize, record: &Record) -> Result<Row, Wrong> {
         }
     }
     let cell = |column: &str| texts.iter().find(|(name, _)| *name == column).map(|(_, text)| text.as_str());
-    let [src, dst, size_bytes, start_s, id, priority] =
-        ["src", "dst", "size_bytes", "start_s", "id", "priority"].map(cell);
-    Cells { src, dst, size_bytes, start_s, id, after, priority }.row(i, at)
+    let [src, dst, size_bytes, start_s, id, priority, tag] =
+        ["src", "dst", "size_bytes", "start_s", "id", "priority", "tag"].map(cell);
+    Cells { src, dst, size_bytes, start_s, id, after, priority, tag }.row(i, at)
 }
 
 /// A number or a string, as text.
