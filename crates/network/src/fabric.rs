@@ -208,6 +208,19 @@ impl Fabric {
         distances
     }
 
+    /// The switches on the shortest paths between the two hosts that are farthest apart, found as in
+    /// [`Fabric::longest_round_trip`].
+    pub fn most_switches(&self) -> u32 {
+        let farthest = |from: HostId| {
+            let distances = self.distances_from(from.into());
+            let links =
+                HostId::first(self.hosts()).map(|host| (distances[NodeId::from(host).index()].unwrap_or(0), host));
+            links.max_by_key(|(links, _)| *links).unwrap_or((0, from))
+        };
+        let (_, far) = farthest(HostId::new(0));
+        farthest(far).0.saturating_sub(1)
+    }
+
     /// The rack and the pod of each host: the nearest switch, by its first NIC, and the switches joined
     /// to that one without core switches or hosts between them; each by the number of its first
     /// switch. Hosts that cables join, and that no switch is joined to, are a rack and a pod, by the

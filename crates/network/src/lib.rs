@@ -28,6 +28,7 @@ mod shortest_paths;
 mod source_route;
 mod stages;
 mod successors;
+mod telemetry;
 mod thresholds;
 pub mod topology;
 mod trailer;
@@ -54,6 +55,7 @@ pub use routing::{Routes, Routing};
 pub use shares::{Carried, TierTraffic, carried_between, carried_uniform, uniform_traffic};
 pub use shortest_paths::ShortestPaths;
 pub use source_route::{always_fits, reversed, source_route};
+pub use telemetry::{HopRecord, MOST_HOPS};
 pub use weights::Weights;
 pub use witness::{Cause, Discarded, PacketLoss, Seen, Witness};
 

@@ -14,6 +14,8 @@ pub struct QueuePolicy {
     pub(crate) discipline: Configuration,
     /// A buffer for all ports of a switch, instead of the limit.
     pub(crate) shared: Option<SharedBuffer>,
+    /// Does the port write telemetry on packets that ask for it?
+    pub(crate) stamps: bool,
 }
 
 /// The queue lengths at which one FIFO queue drops and marks; the greatest number: at none.
@@ -36,7 +38,7 @@ impl QueuePolicy {
     /// packet in service does not count.
     pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
         let thresholds = Thresholds::drop_tail(limit);
-        QueuePolicy { thresholds, discipline: Configuration::default(), shared: None }
+        QueuePolicy { thresholds, discipline: Configuration::default(), shared: None, stamps: false }
     }
 
     /// When it drops and marks, for ports elsewhere that do the same.
@@ -47,7 +49,10 @@ impl QueuePolicy {
 
     /// Is it one FIFO queue that drops and marks at its entrance, and that a link can hold?
     pub(crate) fn is_plain(&self) -> bool {
-        self.discipline == Configuration::default() && self.shared.is_none() && self.thresholds.can_be_held()
+        self.discipline == Configuration::default()
+            && self.shared.is_none()
+            && !self.stamps
+            && self.thresholds.can_be_held()
     }
 
     /// Serves packets in this order. Each of its queues has the limit and the marking.
@@ -112,6 +117,14 @@ impl Policies {
     /// With `policy` at the ports of `layer`.
     pub fn with(mut self, layer: Layer, policy: QueuePolicy) -> Policies {
         self.0[layer as usize] = policy;
+        self
+    }
+
+    /// The same whose switches write telemetry on packets that ask for it.
+    pub fn stamping(mut self) -> Policies {
+        for layer in Layer::ALL {
+            self.0[layer as usize].stamps = layer != Layer::Host;
+        }
         self
     }
 

@@ -2,6 +2,7 @@
 
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Flags, Packet, Trailer};
+use crate::telemetry::{HopRecord, Records};
 use crate::witness::{Discarded, PacketLoss, Seen, Witness};
 
 /// What a switch writes on a packet for switches further on, as in the header of an overlay. Only
@@ -19,9 +20,40 @@ pub(crate) struct Slot {
     seq: u32,
     has_trailer: bool,
     has_tag: bool,
+    telemetry: Telemetry,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
+
+/// The part of a packet in telemetry. Records stand beside its slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Telemetry {
+    /// None: ports write nothing on it.
+    None,
+    /// Ports write records on it.
+    Asks,
+    /// It brings records of another packet to the sender of that.
+    Tells,
+}
+
+impl Slot {
+    /// Of a packet whose first sequence field is `seq`, with nothing in it.
+    fn empty(seq: u32) -> Slot {
+        Slot {
+            trailer: Trailer::default(),
+            tag: Tag::default(),
+            seq,
+            has_trailer: false,
+            has_tag: false,
+            telemetry: Telemetry::None,
+        }
+    }
+
+    /// Do records stand beside it?
+    pub(crate) fn has_records(&self) -> bool {
+        self.telemetry != Telemetry::None
+    }
+}
 
 /// The trailers of the packets that a partition of the network holds. The `seq` of a packet with
 /// [`Flags::TRAILER`] is the slot of its trailer; it comes out again when the packet reaches a
@@ -30,6 +62,8 @@ const _: () = assert!(size_of::<Slot>() == 64);
 pub(crate) struct Trailers {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// By slot, up to the last one that ever had some: records of ports.
+    records: Vec<Records>,
     /// What happened to packets, where somebody asks.
     pub(crate) witness: Option<Box<Witness>>,
 }
@@ -37,7 +71,7 @@ pub(crate) struct Trailers {
 impl Trailers {
     /// Gives `packet` a trailer.
     pub(crate) fn attach(&mut self, packet: &mut Packet, trailer: Trailer) {
-        self.put(packet, Slot { trailer, tag: Tag::default(), seq: 0, has_trailer: true, has_tag: false });
+        self.put(packet, Slot { trailer, has_trailer: true, ..Slot::empty(0) });
     }
 
     /// Gives `packet`, which has no slot here, this one.
@@ -75,28 +109,77 @@ impl Trailers {
 
     /// Writes `tag` on `packet`, in place of the one that it may have.
     pub(crate) fn set_tag(&mut self, packet: &mut Packet, tag: Tag) {
-        if packet.flags.has(Flags::TRAILER) {
-            let slot = &mut self.slots[packet.seq as usize];
-            (slot.tag, slot.has_tag) = (tag, true);
-        } else {
-            let seq = packet.seq;
-            self.put(packet, Slot { trailer: Trailer::default(), tag, seq, has_trailer: false, has_tag: true });
+        let slot = self.slot_for(packet);
+        (slot.tag, slot.has_tag) = (tag, true);
+    }
+
+    /// The slot of `packet`, which it gets if it has none.
+    fn slot_for(&mut self, packet: &mut Packet) -> &mut Slot {
+        if !packet.flags.has(Flags::TRAILER) {
+            self.put(packet, Slot::empty(packet.seq));
+        }
+        &mut self.slots[packet.seq as usize]
+    }
+
+    /// Ports on the way of `packet` write on it from now on.
+    pub(crate) fn ask(&mut self, packet: &mut Packet) {
+        self.slot_for(packet).telemetry = Telemetry::Asks;
+        self.set_records(packet, Records::default());
+    }
+
+    /// Gives `packet` the records of `other`, if that has some; ports add none.
+    pub(crate) fn tell(&mut self, packet: &mut Packet, other: &Packet) {
+        if self.slot(other).is_some_and(Slot::has_records) {
+            let records = self.records[other.seq as usize];
+            self.slot_for(packet).telemetry = Telemetry::Tells;
+            self.set_records(packet, records);
+        }
+    }
+
+    /// Writes `records` beside the slot of `packet`.
+    pub(crate) fn set_records(&mut self, packet: &Packet, records: Records) {
+        let number = packet.seq as usize;
+        if self.records.len() <= number {
+            self.records.resize(number + 1, Records::default());
+        }
+        self.records[number] = records;
+    }
+
+    /// A port writes `hop` on `packet`, if that asks for it.
+    #[inline]
+    pub(crate) fn stamp(&mut self, packet: &Packet, hop: HopRecord) {
+        if self.slot(packet).is_some_and(|slot| slot.telemetry == Telemetry::Asks) {
+            self.records[packet.seq as usize].add(hop);
+        }
+    }
+
+    /// What stands beside the slot of `packet`, which has records.
+    pub(crate) fn records(&self, packet: &Packet) -> Records {
+        self.records[packet.seq as usize]
+    }
+
+    /// The records of `packet`: what ports have written on it, or on the packet of which it tells.
+    pub(crate) fn hops(&self, packet: &Packet) -> &[HopRecord] {
+        match self.slot(packet) {
+            Some(slot) if slot.has_records() => self.records[packet.seq as usize].all(),
+            _ => &[],
         }
     }
 
     /// Takes the tag off `packet`: it is again as its host has sent it.
     pub(crate) fn take_tag(&mut self, packet: &mut Packet) -> Option<Tag> {
         let tag = self.tag(packet)?;
-        self.slots[packet.seq as usize].has_tag = false;
-        if self.of(packet).is_none() {
+        let slot = &mut self.slots[packet.seq as usize];
+        slot.has_tag = false;
+        if !slot.has_trailer && !slot.has_records() {
             self.release(packet);
             *packet = self.untagged(packet);
         }
         Some(tag)
     }
 
-    /// `packet` as its host has sent it, without the tag of a switch.
-    fn untagged(&self, packet: &Packet) -> Packet {
+    /// `packet` as its host has sent it, without its slot if it has no trailer.
+    pub(crate) fn untagged(&self, packet: &Packet) -> Packet {
         match self.slot(packet) {
             Some(Slot { has_trailer: false, seq, .. }) => {
                 Packet { seq: *seq, flags: packet.flags.without(Flags::TRAILER), ..*packet }
@@ -184,6 +267,7 @@ mod tests {
             }
             // To another partition.
             let slot = *trailers.slot(&tagged).expect("a slot");
+            assert!(!slot.has_records());
             trailers.release(&tagged);
             let mut elsewhere = Trailers::default();
             elsewhere.put(&mut tagged, slot);
@@ -193,5 +277,45 @@ mod tests {
             assert_eq!(elsewhere.in_use(), usize::from(trailer.is_some()));
             assert_eq!(format!("{:?}", elsewhere.see(&tagged)), seen);
         }
+    }
+
+    /// A packet with a trailer and one without ask for records, beside the tag of a switch. Answers tell of them, on
+    /// which ports write nothing more.
+    #[test]
+    fn packets_carry_what_ports_write_on_them() {
+        let mut trailers = Trailers::default();
+        let plain = Packet { seq: 77, ack: 3, ..Packet::default() };
+        let mut with_trailer = Packet { seq: 5, ..plain };
+        trailers.attach(&mut with_trailer, [9; 12]);
+        let hop = |n: u64| HopRecord { sent: n, ..HopRecord::default() };
+        for packet in [plain, with_trailer] {
+            let (trailer, seen) = (trailers.of(&packet).copied(), format!("{:?}", trailers.see(&packet)));
+            let mut asks = packet;
+            trailers.stamp(&asks, hop(1));
+            trailers.ask(&mut asks);
+            assert!(trailers.hops(&asks).is_empty());
+            trailers.stamp(&asks, hop(2));
+            trailers.set_tag(&mut asks, [1; 8]);
+            trailers.stamp(&asks, hop(3));
+            assert_eq!((trailers.take_tag(&mut asks), trailers.take_tag(&mut asks)), (Some([1; 8]), None));
+            assert_eq!(trailers.hops(&asks), [hop(2), hop(3)]);
+            assert_eq!((trailers.of(&asks).copied(), format!("{:?}", trailers.see(&asks))), (trailer, seen));
+            let mut answer = Packet { seq: 8, ..plain };
+            trailers.tell(&mut answer, &asks);
+            trailers.release(&asks);
+            trailers.stamp(&answer, hop(4));
+            assert_eq!(trailers.hops(&answer), [hop(2), hop(3)]);
+            assert_eq!((trailers.of(&answer), trailers.untagged(&answer).seq), (None, 8));
+            let mut silent = Packet { seq: 9, ..plain };
+            trailers.tell(&mut silent, &plain);
+            assert_eq!((silent.seq, trailers.hops(&silent).len()), (9, 0));
+            trailers.release(&answer);
+            // A slot that is used again has no records.
+            let mut other = plain;
+            trailers.attach(&mut other, [7; 12]);
+            assert!(trailers.hops(&other).is_empty());
+            trailers.release(&other);
+        }
+        assert_eq!(trailers.in_use(), 0);
     }
 }

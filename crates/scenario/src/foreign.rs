@@ -8,11 +8,10 @@ use linkpool_settings::nearest;
 const RECOVERIES: [&str; 3] = ["newreno", "sack", "rack"];
 
 /// Congestion control, and transports, that linkpool does not have.
-const ABSENT: [(&str, &str); 7] = [
+const ABSENT: [(&str, &str); 6] = [
     ("bbr", "BBR"),
     ("eqds", "EQDS"),
     ("homa", "Homa"),
-    ("hpcc", "HPCC"),
     ("nscc", "NSCC (Ultra Ethernet)"),
     ("pfabric", "pFabric"),
     ("vegas", "Vegas"),

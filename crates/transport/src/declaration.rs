@@ -30,6 +30,11 @@ pub trait Declare {
         None
     }
 
+    /// Do switches write telemetry on its packets?
+    fn asks_for_telemetry(_own: &Self::Settings) -> bool {
+        false
+    }
+
     /// What endpoints read of these settings.
     fn config(own: &Self::Settings, config: &Config, wire: WireConfig) -> Self::Config;
 

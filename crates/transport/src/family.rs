@@ -57,6 +57,13 @@ macro_rules! make {
                 }
             }
 
+            /// Do switches write telemetry on its packets?
+            pub fn asks_for_telemetry(self, own: &OwnSettings) -> bool {
+                match self {
+                    $(Family::$family => <crate::$module::$family as Declare>::asks_for_telemetry(&own.$module)),+
+                }
+            }
+
             /// What its endpoints read of these settings.
             pub fn config(self, own: &OwnSettings, config: &Config, wire: WireConfig) -> FamilyConfig {
                 match self {

@@ -7,6 +7,7 @@ use crate::on_the_way::{Incoming, OnTheWay};
 use crate::packet::{Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
+use crate::telemetry::HopRecord;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss, Seen, Witness};
@@ -90,6 +91,34 @@ impl Egress {
         let (_, bytes) = self.queue(id, now);
         let kind = &self.kinds[self.links[id.index()].kind as usize];
         now + self.ports.kind(id).unwrap_or(kind).time_of(bytes)
+    }
+
+    /// Gives `packet`, which this node will send, a trailer.
+    pub fn attach(&mut self, packet: &mut Packet, trailer: Trailer) {
+        self.trailers.attach(packet, trailer);
+    }
+
+    /// Lets switches write on `packet`, which this node will send and which has its trailer.
+    pub fn ask_for_telemetry(&mut self, packet: &mut Packet) {
+        self.trailers.ask(packet);
+    }
+
+    /// Lets `packet`, which this node will send and which has its trailer, tell what switches wrote on
+    /// `other`, which has just come to this node.
+    pub fn tell_telemetry(&mut self, packet: &mut Packet, other: &Packet) {
+        self.trailers.tell(packet, other);
+    }
+
+    /// What switches wrote on a packet that has just come to this node, or on the packet of which it
+    /// tells: in the order of the path, nothing if that is longer than [`crate::MOST_HOPS`].
+    pub fn telemetry(&self, packet: &Packet) -> &[HopRecord] {
+        self.trailers.hops(packet)
+    }
+
+    /// A packet that has just come to this node as its host has sent it: `seq` is its own, unless it
+    /// has a trailer.
+    pub fn as_sent(&self, packet: &Packet) -> Packet {
+        self.trailers.untagged(packet)
     }
 
     /// The trailer of a packet that has just come to this node.

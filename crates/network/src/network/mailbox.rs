@@ -3,6 +3,7 @@
 use super::run::Network;
 use crate::on_the_way::Incoming;
 use crate::packet::Flags;
+use crate::telemetry::Records;
 use crate::trailer::Slot;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
@@ -37,6 +38,8 @@ struct Rest {
     packets: Vec<Incoming>,
     /// The trailers and tags of all packets that have one.
     trailers: Vec<Slot>,
+    /// The records of all that have some.
+    records: Vec<Records>,
 }
 
 impl PacketMailbox {
@@ -58,7 +61,11 @@ impl Network {
         let (mut arrival, mut count, mut rest) = (Time::MAX, 0, None);
         for incoming in self.egress.on_the_way.hand_over(partition) {
             if let Some(slot) = self.egress.trailers.slot(&incoming.packet) {
-                rest.get_or_insert_with(|| lock(&mailbox.rest)).trailers.push(*slot);
+                let rest = rest.get_or_insert_with(|| lock(&mailbox.rest));
+                rest.trailers.push(*slot);
+                if slot.has_records() {
+                    rest.records.push(self.egress.trailers.records(&incoming.packet));
+                }
                 self.egress.trailers.release(&incoming.packet);
             }
             arrival = arrival.min(incoming.packet.arrival);
@@ -80,8 +87,8 @@ impl Network {
     pub(crate) fn receive(&mut self, mailbox: &PacketMailbox) {
         let mut rest = mailbox.has_rest.load(Relaxed).then(|| lock(&mailbox.rest));
         let mut nothing = Rest::default();
-        let Rest { packets, trailers } = rest.as_deref_mut().unwrap_or(&mut nothing);
-        let mut trailers = trailers.drain(..);
+        let Rest { packets, trailers, records } = rest.as_deref_mut().unwrap_or(&mut nothing);
+        let mut trailers = (trailers.drain(..), records.drain(..));
         for place in &mailbox.first[..mailbox.count.load(Relaxed) as usize] {
             let words = place.each_ref().map(|word| word.load(Relaxed));
             self.take_over(Incoming::from_words(words), &mut trailers);
@@ -96,13 +103,22 @@ impl Network {
         packets.clear();
     }
 
-    /// Takes one packet, and its trailer if it has one.
+    /// Takes one packet, and its trailer and its records if it has some.
     #[inline]
-    fn take_over(&mut self, mut incoming: Incoming, trailers: &mut impl Iterator<Item = Slot>) {
+    fn take_over(
+        &mut self,
+        mut incoming: Incoming,
+        (trailers, records): &mut (impl Iterator<Item = Slot>, impl Iterator<Item = Records>),
+    ) {
         if incoming.packet.flags.has(Flags::TRAILER)
             && let Some(slot) = trailers.next()
         {
             self.egress.trailers.put(&mut incoming.packet, slot);
+            if slot.has_records()
+                && let Some(records) = records.next()
+            {
+                self.egress.trailers.set_records(&incoming.packet, records);
+            }
         }
         self.egress.on_the_way.take_over(incoming);
     }
@@ -119,6 +135,7 @@ mod tests {
     use crate::queue_limit::QueueLimit;
     use crate::routing::Routes;
     use crate::stages::{BORDER, INNER};
+    use crate::telemetry::HopRecord;
     use crate::topology::fat_tree;
     use linkpool_units::Rate;
     use std::sync::Arc;
@@ -132,7 +149,7 @@ mod tests {
     }
 
     /// Fewer packets than have a place without a lock, as many, more, and fewer again, one after another, each third with a
-    /// trailer: all come, once, with their own trailers, and the first arrival is known.
+    /// trailer, each fourth with records: all come, once, with their own, and the first arrival is known.
     #[test]
     fn all_packets_come_once_with_their_trailers() {
         let (mut sender, mut receiver, mailbox) = (network(0), network(1), PacketMailbox::default());
@@ -145,6 +162,10 @@ mod tests {
                 let mut packet = Packet { ack: number, ..Packet::default() };
                 if number % 3 == 0 {
                     sender.egress.trailers.attach(&mut packet, [number; 12]);
+                }
+                if number % 4 == 0 {
+                    sender.egress.trailers.ask(&mut packet);
+                    sender.egress.trailers.stamp(&packet, HopRecord { queue: number, ..HopRecord::default() });
                 }
                 let (arrival, egress) = (sender.start_of(window) + Time(u64::from(number)), &mut sender.egress);
                 egress.on_the_way.add(LinkId::new(link), &egress.links[link], arrival, &packet);
@@ -163,6 +184,8 @@ mod tests {
             for Incoming { packet, link: by, .. } in came {
                 let expected = (packet.ack % 3 == 0).then_some([packet.ack; 12]);
                 assert_eq!((receiver.egress.trailers.of(&packet).copied(), by.index()), (expected, link));
+                let hops: Vec<u32> = receiver.egress.trailers.hops(&packet).iter().map(|hop| hop.queue).collect();
+                assert_eq!(hops, if packet.ack % 4 == 0 { vec![packet.ack] } else { vec![] });
                 receiver.egress.trailers.release(&packet);
             }
             assert_eq!(receiver.trailers(), 0);

@@ -93,7 +93,7 @@ impl Ports {
         let queues = policy.discipline.build(link, seed, MakeServer);
         let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
         let passes = queues.passes(&kind.thresholds);
-        let port = Port::new(link, spec, (kind, course), (passes, buffer), seed);
+        let port = Port::new(link, spec, (kind, course), (passes, policy.stamps, buffer), seed);
         self.of_link[link.index()] = number;
         let passes = port.passes();
         self.ports.push(Served { port, queues, is_expected: false });

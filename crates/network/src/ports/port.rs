@@ -6,6 +6,7 @@ use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::packet::Packet;
+use crate::telemetry::HopRecord;
 use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss};
 use linkpool_units::Time;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 pub(super) struct Port {
     /// Do packets that find nobody pass without being seen here?
     passes: bool,
+    /// Does it write telemetry on packets?
+    stamps: bool,
     /// Is a packet in service? If packets pass, that is not known here.
     in_service: bool,
     /// Number of the buffer that it shares with others.
@@ -89,16 +92,18 @@ impl<D: Discipline> Server for D {
 }
 
 impl Port {
-    /// The port of `link`, which is `spec` and `kind` at the start. `passes`: see [`Discipline::passes`].
+    /// The port of `link`, which is `spec` and `kind` at the start. `passes`: see [`Discipline::passes`];
+    /// `stamps`: it writes telemetry on packets.
     pub(super) fn new(
         link: LinkId,
         spec: &LinkSpec,
         (kind, course): (Arc<LinkKind>, &Course<'_>),
-        (passes, buffer): (bool, Option<u32>),
+        (passes, stamps, buffer): (bool, bool, Option<u32>),
         seed: u64,
     ) -> Port {
         Port {
-            passes: passes && buffer.is_none() && course.is_constant(),
+            passes: passes && !stamps && buffer.is_none() && course.is_constant(),
+            stamps,
             in_service: false,
             buffer,
             link,
@@ -253,7 +258,19 @@ impl Port {
     #[inline(always)]
     fn begin<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) {
         let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return };
+        if self.stamps {
+            self.stamp(queues, &packet, now, transmitter);
+        }
         self.transmit(packet, now, transmitter);
+    }
+
+    /// Writes telemetry on `packet`, which the port begins to transmit at `now`.
+    #[inline(never)]
+    fn stamp<D: Discipline>(&self, queues: &D, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
+        let (_, sent) = transmitter.links[self.link.index()].accepted();
+        let (_, waiting) = queues.waiting();
+        let hop = HopRecord { at: now, sent, rate: self.kind.rate, queue: waiting as u32, link: self.link };
+        transmitter.trailers.stamp(packet, hop);
     }
 
     /// Begins to transmit `packet` at `now`.

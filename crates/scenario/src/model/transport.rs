@@ -97,6 +97,11 @@ impl Transport {
         if self.trimming { Some("trimming") } else { self.control.family().needs_trimming(&self.own) }
     }
 
+    /// Do switches write telemetry on its packets?
+    pub fn asks_for_telemetry(&self) -> bool {
+        self.control.family().asks_for_telemetry(&self.own)
+    }
+
     /// Does it heed marks?
     pub fn heeds_marks(&self) -> bool {
         match self.control {

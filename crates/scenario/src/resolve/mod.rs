@@ -30,7 +30,7 @@ mod trace_formats;
 mod transport;
 mod workload;
 
-use linkpool_network::{Fabric, Layer, LinkId, NodeId, Order, Queue};
+use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_units::Time;
 
@@ -38,7 +38,7 @@ use crate::compile::Compile;
 use crate::errors::Report;
 use crate::file::TABLES;
 use crate::known::Known;
-use crate::model::{Change, Priority, Scenario, Topology};
+use crate::model::{Change, Priority, Scenario, Topology, Transport};
 use crate::tree::KeyPath;
 use controls::Controls;
 use section::{LONGEST, Section};
@@ -69,6 +69,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         surroundings::complete(&mut transports.resolved, fabric, queue);
     }
     check_priorities(&transports, queue.as_ref(), report);
+    check_telemetry(&transports.resolved, fabric.as_ref(), report);
     let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
         known: &known,
@@ -153,6 +154,23 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
         let path = KeyPath::default().at("transport").at(&t.name).at("priority");
         report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
+    }
+}
+
+/// What switches write must have room in a packet.
+fn check_telemetry(transports: &[Option<Transport>], fabric: Option<&Fabric>, report: &mut Report<'_>) {
+    let Some(fabric) = fabric else { return };
+    for t in transports.iter().flatten().filter(|t| t.asks_for_telemetry()) {
+        let switches = fabric.most_switches();
+        if switches as usize > MOST_HOPS {
+            let path = KeyPath::default().at("transport").at(&t.name).at("control");
+            let message = format!(
+                "{} has packets with room for what {MOST_HOPS} switches write, and paths of this topology have {switches}; \
+                 take another control, or a topology with shorter paths",
+                t.control.name()
+            );
+            report.error(&path, message);
+        }
     }
 }
 

@@ -295,7 +295,7 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"roce\"\nwindow = \"bpd\"", "transport.tcp.window", 19, "\"bdp\" or \"unlimited\""),
     ("control = \"reno\"", "control = \"timely\"\ntimely_high = \"10us\"", "transport.tcp.timely_high", 19, "must not be below `timely_low`"),
     ("control = \"reno\"", "control = \"dcqcn\"\nsubflows = 2", "transport.tcp.subflows", 19, "does not apply to dcqcn"),
-    ("control = \"reno\"", "control = \"hpcc\"", "transport.tcp.control", 18, "HPCC is not in this version"),
+    ("control = \"reno\"", "control = \"hpcc\"\nhpcc_target = 1.5", "transport.tcp.hpcc_target", 19, "1.5 is no utilisation"),
     ("control = \"reno\"", "control = \"mmptcp\"\nswitch_window = 9\nphase_2 = \"newreno\"", "transport.tcp.phase_2", 20, "write \"uncoupled\" here, and `recovery = \"newreno\"`"),
     ("mark = 10", "pfc = true", "queue.pfc", 11, "unknown key `pfc`; there are no pause frames (PFC) in this version"),
     ("mark = 10", "pause = true", "queue.pause", 11, "there are no pause frames (PFC)"),

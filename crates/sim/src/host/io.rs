@@ -3,7 +3,7 @@
 use crate::host::handle::Handle;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
-use linkpool_network::{Egress, NodeId, Packet, Trailer};
+use linkpool_network::{Egress, HopRecord, NodeId, Packet, Trailer};
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 
@@ -80,6 +80,32 @@ impl<'a> Io<'a> {
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet) {
         self.network.send(self.now, packet);
+    }
+
+    /// Gives `packet`, which will be sent, a trailer.
+    pub(crate) fn attach(&mut self, packet: &mut Packet, trailer: Trailer) {
+        self.network.attach(packet, trailer);
+    }
+
+    /// Lets switches write on `packet`, which will be sent and has its trailer.
+    pub(crate) fn ask_for_telemetry(&mut self, packet: &mut Packet) {
+        self.network.ask_for_telemetry(packet);
+    }
+
+    /// Lets `packet`, which will be sent and has its trailer, tell what switches wrote on `other`,
+    /// which has just come.
+    pub(crate) fn tell_telemetry(&mut self, packet: &mut Packet, other: &Packet) {
+        self.network.tell_telemetry(packet, other);
+    }
+
+    /// What switches wrote on a packet that has just come, or on that of which it tells.
+    pub(crate) fn telemetry(&self, packet: &Packet) -> &[HopRecord] {
+        self.network.telemetry(packet)
+    }
+
+    /// A packet that has just come as its host has sent it, see [`Egress::as_sent`].
+    pub(crate) fn as_sent(&self, packet: &Packet) -> Packet {
+        self.network.as_sent(packet)
     }
 
     /// Sends `packet` with a trailer.

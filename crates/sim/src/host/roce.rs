@@ -10,9 +10,9 @@ use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
+use linkpool_network::{Envelope, Flags, HopRecord, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::roce::{Config, Message, Output, Receiver, Roce, Sender};
+use linkpool_transport::roce::{Config, Hop, MOST_HOPS, Message, Output, Receiver, Roce, Sender};
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -107,14 +107,28 @@ impl RoceSender {
     /// Does `act` with the sender and what it sends through.
     fn with<T>(&mut self, io: &mut Io<'_>, act: impl FnOnce(&mut Sender, Time, &mut Out<'_, '_>) -> T) -> T {
         let RoceSender { sender, connection, identity } = self;
-        let (now, ect) = (io.now, sender.config().cnp.is_some());
-        act(sender, now, &mut Out { connection, identity, io, ect, answers_opening: false })
+        let (now, ect, telemetry) = (io.now, sender.config().cnp.is_some(), sender.config().telemetry);
+        act(sender, now, &mut Out { connection, identity, io, ect, telemetry, answers: None })
     }
+}
+
+const _: () = assert!(MOST_HOPS == linkpool_network::MOST_HOPS);
+
+/// What switches wrote, for laws.
+fn hops(records: &[HopRecord]) -> ([Hop; MOST_HOPS], usize) {
+    let mut hops = [Hop::default(); MOST_HOPS];
+    for (hop, record) in hops.iter_mut().zip(records) {
+        let HopRecord { at, sent, rate, queue, link } = *record;
+        *hop = Hop { at, sent, rate, queue, link: link.into() };
+    }
+    (hops, records.len())
 }
 
 impl Endpoint for RoceSender {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let (mut seq, mut next) = (packet.seq, packet.ack);
+        let (hops, count) = hops(io.telemetry(packet));
+        let (as_sent, hops) = (io.as_sent(packet), &hops[..count]);
+        let (mut seq, mut next) = (as_sent.seq, as_sent.ack);
         // The answer to a packet that may have opened the connection names the receiver.
         if packet.kind.has(Kind::SYN) {
             self.connection.peer = Handle::split(packet.ack).0;
@@ -125,8 +139,8 @@ impl Endpoint for RoceSender {
         let marked = packet.kind.has(MARKED);
         self.with(io, |sender, now, out| match packet.kind.without(Kind::SYN | MARKED) {
             CNP => sender.on_cnp(now, out),
-            NACK => sender.on_nack((seq, next), marked, now, out),
-            _ => sender.on_ack((seq, next), marked, now, out),
+            NACK => sender.on_nack((seq, next), marked, hops, now, out),
+            _ => sender.on_ack((seq, next), marked, hops, now, out),
         });
         self.event()
     }
@@ -241,7 +255,7 @@ impl Sending for RoceSender {
 
 impl Endpoint for RoceReceiver {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let (psn, opens) = (psn(packet, io.trailer(packet)), packet.kind.has(Kind::SYN));
+        let (psn, opens) = (psn(&io.as_sent(packet), io.trailer(packet)), packet.kind.has(Kind::SYN));
         self.openings += u32::from(opens);
         let RoceReceiver { receiver, connection, identity, .. } = self;
         connection.paths.on_arrival(packet.entropy);
@@ -250,7 +264,7 @@ impl Endpoint for RoceReceiver {
         let start = delivered.wrapping_add_signed(i64::from(packet.ack.wrapping_sub(delivered as u32) as i32));
         let data = (start, packet.payload(), packet.kind.has(LAST));
         let (marked, now, stays_open) = (packet.flags.has(Flags::CE), io.now, connection.stays_open);
-        let out = &mut Out { connection, identity, io, ect: false, answers_opening: opens };
+        let out = &mut Out { connection, identity, io, ect: false, telemetry: false, answers: Some(*packet) };
         match receiver.on_data(psn, data, marked, now, out) {
             _ if stays_open => Event::Progress,
             true => Event::Delivered,
@@ -285,8 +299,10 @@ struct Out<'a, 'i> {
     io: &'a mut Io<'i>,
     /// Is data sent as ECN-capable?
     ect: bool,
-    /// Does it answer a packet that may have opened the connection?
-    answers_opening: bool,
+    /// Do switches write on data?
+    telemetry: bool,
+    /// The packet that it answers.
+    answers: Option<Packet>,
 }
 
 impl Output for Out<'_, '_> {
@@ -326,13 +342,23 @@ impl Output for Out<'_, '_> {
 impl Out<'_, '_> {
     /// Addresses and sends a packet of data.
     fn send_data(&mut self, mut packet: Packet, psn: u32, opens: bool) -> Time {
-        let (connection, identity) = (&mut *self.connection, self.identity);
-        connection.address(SubflowId::FIRST, &mut packet, &mut self.io.shared.random);
+        self.connection.address(SubflowId::FIRST, &mut packet, &mut self.io.shared.random);
         packet.flags = packet.flags.with_if(Flags::ECT, self.ect);
-        if !opens {
+        if opens {
+            let trailer = self.opening(&mut packet, psn);
+            self.io.attach(&mut packet, trailer);
+        } else {
             packet.seq = psn;
-            return self.io.send_last(packet, None);
         }
+        if self.telemetry {
+            self.io.ask_for_telemetry(&mut packet);
+        }
+        self.io.send_last(packet, None)
+    }
+
+    /// The trailer of `packet`, with number `psn`, which may open the connection.
+    fn opening(&self, packet: &mut Packet, psn: u32) -> Trailer {
+        let (connection, identity) = (&*self.connection, self.identity);
         let mut trailer = Opening {
             src: identity.host,
             peer: identity.me,
@@ -342,25 +368,29 @@ impl Out<'_, '_> {
             stays_open: connection.stays_open,
             high: connection.high,
         }
-        .write(&mut packet);
+        .write(packet);
         trailer[NUMBER] = psn;
-        self.io.send_last(packet, Some(trailer))
+        trailer
     }
 
     /// Addresses and sends an answer to packet `psn`; `next` is missing. In answer to a packet that may
     /// have opened the connection it names the receiver, and says the rest in its trailer.
     fn answer(&mut self, mut packet: Packet, kind: Kind, (psn, next): (u32, u32)) {
-        packet.kind = kind.with_if(Kind::SYN, self.answers_opening);
+        let answers_opening = self.answers.is_some_and(|answered| answered.kind.has(Kind::SYN));
+        packet.kind = kind.with_if(Kind::SYN, answers_opening);
         self.connection.address(SubflowId::FIRST, &mut packet, &mut self.io.shared.random);
-        if self.answers_opening {
+        if answers_opening {
             packet.ack = self.identity.me.raw();
             let mut trailer = Trailer::default();
             (trailer[PSN], trailer[NEXT]) = (psn, next);
-            self.io.send_with(packet, trailer);
+            self.io.attach(&mut packet, trailer);
         } else {
             (packet.seq, packet.ack) = (psn, next);
-            self.io.send(&packet);
         }
+        if let Some(answered) = &self.answers {
+            self.io.tell_telemetry(&mut packet, answered);
+        }
+        self.io.send(&packet);
     }
 }
 

@@ -128,6 +128,8 @@ impl Plan {
         let layers = scenario.layer_queues.iter();
         let policies = layers
             .fold(QueuePolicy::from(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, q.into()));
+        let is_told = scenario.transports.iter().any(|t| t.asks_for_telemetry());
+        let policies = if is_told { policies.stamping() } else { policies };
         let built = |link: LinkId| {
             let layer = fabric.layer(fabric.links()[link.index()].from);
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);

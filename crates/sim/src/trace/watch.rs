@@ -369,7 +369,7 @@ impl Handler for Watch<'_> {
         let Some((flow, end, subflow)) = watched else {
             return self.hosts.on_packet(host, now, packet, network);
         };
-        let sight = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
+        let sight = Sight::of(&network.as_sent(packet), trailer.as_ref(), subflow, self.family(flow));
         self.row(now, flow, What::Arrived { at_end: end, packet: sight });
         self.hosts.on_packet(host, now, packet, network);
         let seen = network.take_witnessed();

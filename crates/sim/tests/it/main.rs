@@ -35,6 +35,7 @@ mod recording;
 mod relatives;
 mod repeat;
 mod roce;
+mod roce_telemetry;
 mod scatter;
 mod session;
 mod slow_reader;

@@ -34,6 +34,8 @@ pub struct Config {
     pub cnp_interval: Time,
     /// What sets the rate.
     pub law: LawConfig,
+    /// Do switches write on data packets, and do answers tell of it?
+    pub telemetry: bool,
 }
 
 /// How lost packets are sent again.

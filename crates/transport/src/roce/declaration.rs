@@ -1,7 +1,7 @@
 //! The family RoCE: its names, its settings and its facts.
 
 use super::config::{CnpForm, Config, Retransmission, Window};
-use super::law::{DcqcnConfig, LawConfig, TimelyConfig};
+use super::law::{DcqcnConfig, HpccConfig, LawConfig, PowerTcpConfig, TimelyConfig};
 use crate::config::Config as Common;
 use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread};
 use crate::wire::WireConfig;
@@ -38,6 +38,26 @@ const TIMELY: Law = Law {
     source: "Mittal et al., SIGCOMM 2015",
     heeds_marks: false,
 };
+
+const HPCC: Law = Law {
+    name: "hpcc",
+    sentence: "RoCEv2; switches write on packets how loaded they are, and the window goes by the most utilised link; see below",
+    source: "Li et al., SIGCOMM 2019",
+    heeds_marks: false,
+};
+const POWER_TCP: Law = Law {
+    name: "powertcp",
+    sentence: "the same telemetry; the window goes by the power of the link, the rate of its queue's growth included",
+    source: "Addanki et al., NSDI 2022",
+    heeds_marks: false,
+};
+
+/// The bytes of telemetry in a packet: 42 B, five hops and a count (Li et al., section 4.1;
+/// `IntHeader::GetStaticSize` of HPCC's repository), in data and in answers.
+const TELEMETRY: u32 = 42;
+
+/// The laws for which switches write on packets.
+const TOLD: &[&str] = &[HPCC.name, POWER_TCP.name];
 
 /// The laws of DCQCN, and all that change the rate.
 const DCQCNS: &[&str] = &[DCQCN.name, DCQCN_HPCC.name];
@@ -105,6 +125,10 @@ pub struct RoceSettings {
     pub dcqcn: DcqcnConfig,
     /// The parameters of TIMELY.
     pub timely: TimelyConfig,
+    /// The parameters of HPCC.
+    pub hpcc: HpccConfig,
+    /// The parameters of PowerTCP.
+    pub power_tcp: PowerTcpConfig,
 }
 
 impl Settings for RoceSettings {
@@ -116,6 +140,8 @@ impl Settings for RoceSettings {
             rate_window: Settings::defaults(preset),
             dcqcn: Settings::defaults(preset),
             timely: Settings::defaults(preset),
+            hpcc: Settings::defaults(preset),
+            power_tcp: Settings::defaults(preset),
         }
     }
 
@@ -124,7 +150,9 @@ impl Settings for RoceSettings {
         self.notifications.each(&mut OfLaws { visit: &mut *visit, laws: DCQCNS });
         self.rate_window.each(&mut OfLaws { visit: &mut *visit, laws: CHANGING });
         self.dcqcn.each(&mut OfLaws { visit: &mut *visit, laws: DCQCNS });
-        self.timely.each(&mut OfLaws { visit, laws: &[TIMELY.name] });
+        self.timely.each(&mut OfLaws { visit: &mut *visit, laws: &[TIMELY.name] });
+        self.hpcc.each(&mut OfLaws { visit: &mut *visit, laws: &[HPCC.name] });
+        self.power_tcp.each(&mut OfLaws { visit, laws: &[POWER_TCP.name] });
     }
 }
 
@@ -132,7 +160,7 @@ impl Declare for Roce {
     const DECLARATION: Declaration = Declaration {
         name: "roce",
         title: "RoCE",
-        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY],
+        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY, HPCC, POWER_TCP],
         keys: Keys::Only(&["mss", "min_rto", "fail_after", "header", "ack_size", "paths", "priority"]),
         facts: Facts {
             spread: Spread::No,
@@ -151,10 +179,14 @@ impl Declare for Roce {
     /// (section 5.2.6 and annex A16). Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; an
     /// ACK has an AETH of 4, too (annex A17.3). A timeout of 4.194304 ms, which is 4.096 us x 2^10 (section
     /// 9.9.2.4.1; the exponent is ours), seven retries, the most of its 3 bits.
+    /// With telemetry both are 42 B longer.
     fn defaults(law: &Law, own: &mut RoceSettings, config: &mut Common, wire: &mut WireConfig) {
         *wire = WireConfig { header: 82, ack_size: 86 };
         (config.mss, config.rtt.min_rto, config.fail_after) = (1_024, Time::from_ns(4_194_304), 8);
         own.law = law.name;
+        if TOLD.contains(&law.name) {
+            *wire = WireConfig { header: wire.header + TELEMETRY, ack_size: wire.ack_size + TELEMETRY };
+        }
         if law.name == DCQCN_HPCC.name {
             own.queue_pairs.window = Window::Bdp;
             own.notifications.cnp = CnpForm::Ack;
@@ -177,12 +209,19 @@ impl Declare for Roce {
             window_by_rate: CHANGING.contains(&own.law) && own.rate_window.window_by_rate,
             cnp: marks.then_some(notifications.cnp),
             cnp_interval: notifications.cnp_interval,
+            telemetry: TOLD.contains(&own.law),
             law: match own.law {
                 law if law == TIMELY.name => LawConfig::Timely(own.timely.clone()),
+                law if law == HPCC.name => LawConfig::Hpcc(own.hpcc.clone()),
+                law if law == POWER_TCP.name => LawConfig::PowerTcp(own.power_tcp.clone()),
                 _ if marks => LawConfig::Dcqcn(own.dcqcn.clone()),
                 _ => LawConfig::Line,
             },
         })
+    }
+
+    fn asks_for_telemetry(own: &RoceSettings) -> bool {
+        TOLD.contains(&own.law)
     }
 
     /// NACKs, notifications of congestion, and the rate at the end.

@@ -8,7 +8,9 @@
 //!
 //! Sources: InfiniBand Architecture Specification, volume 1, section 9.7 (reliable connections), and
 //! its annex A17 (RoCEv2); Zhu et al., "Congestion Control for Large-Scale RDMA Deployments",
-//! SIGCOMM 2015 (DCQCN); Mittal et al., "TIMELY", SIGCOMM 2015; Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018 (IRN).
+//! SIGCOMM 2015 (DCQCN); Mittal et al., "TIMELY", SIGCOMM 2015; Mittal et al., "Revisiting Network
+//! Support for RDMA", SIGCOMM 2018 (IRN); Li et al., "HPCC", SIGCOMM 2019; Addanki et al., "PowerTCP",
+//! NSDI 2022.
 //! "HPCC's repository" is alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a:
 //! `simulation/src/point-to-point/model/rdma-hw.cc`, and its settings `simulation/mix/config.txt`.
 
@@ -22,7 +24,10 @@ mod stream;
 
 pub use config::{CnpForm, Config, Retransmission, Window};
 pub use declaration::{Roce, RoceSettings};
-pub use law::{Dcqcn, DcqcnConfig, LawConfig, Reaction, Timely, TimelyConfig};
+pub use law::{
+    Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, LawConfig, MOST_HOPS, PowerTcp, PowerTcpConfig, Reaction, Timely,
+    TimelyConfig,
+};
 pub use message::{Message, Output};
 pub use receiver::Receiver;
 pub use sender::{Counters, Sender};

@@ -1,7 +1,7 @@
 //! The sending end of a queue pair.
 
 use super::config::{Config, Retransmission, Window};
-use super::law::{Law, RateLaw};
+use super::law::{Ack, Hop, Law, Path, RateLaw};
 use super::message::{Message, Output};
 use super::stream::Stream;
 use crate::sender::SenderState;
@@ -102,7 +102,7 @@ impl Sender {
             }
         };
         Sender {
-            law: config.law.build(line),
+            law: config.law.build(Path { line, base_rtt }),
             state: SenderState::Open,
             started: Time::ZERO,
             ended: None,
@@ -163,6 +163,9 @@ impl Sender {
 
     /// Payload that may be in flight, bytes; `None`: without limit.
     pub fn window(&self) -> Option<u64> {
+        if let Some(window) = self.law.window() {
+            return Some(self.window.map_or(window, |most| window.min(most)));
+        }
         let share = if self.config.window_by_rate { self.law.rate() / self.line } else { 1.0 };
         self.window.map(|window| (window as f64 * share) as u64)
     }
@@ -254,7 +257,7 @@ impl Sender {
         let left = out.send(message).max(now);
         let bytes = u32::from(place.len) + self.config.header;
         self.last = Some((now, bytes));
-        self.law.on_sent(bytes);
+        self.law.on_sent(psn, bytes);
         if self.deadline == Time::MAX {
             self.deadline = left + self.config.rto;
         }
@@ -290,22 +293,27 @@ impl Sender {
     }
 
     /// An ACK of packet `psn` has come: all packets below `next` have arrived.
-    pub fn on_ack(&mut self, (psn, next): (u32, u32), marked: bool, now: Time, out: &mut impl Output) {
-        let (rtt, acked) = (self.take_rtt(psn, now, out), self.acked);
-        self.note_arrival(psn);
-        self.acknowledge(next, now);
-        self.law.on_ack(self.acked - acked, rtt);
+    /// `hops` are what switches wrote on that packet.
+    pub fn on_ack(&mut self, numbers: (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
+        self.take_answer(numbers, hops, now, out);
         self.after(marked, now, out);
     }
 
-    /// A NACK has come: packet `next` is missing, and packet `psn` has come.
-    pub fn on_nack(&mut self, (psn, next): (u32, u32), marked: bool, now: Time, out: &mut impl Output) {
-        self.counters.nacks += 1;
-        let selective = self.config.retransmission == Retransmission::Selective;
-        let (rtt, acked) = (self.take_rtt(psn, now, out), self.acked);
+    /// What an ACK and a NACK have in common.
+    fn take_answer(&mut self, (psn, next): (u32, u32), hops: &[Hop], now: Time, out: &mut impl Output) {
+        let (rtt, before) = (self.take_rtt(psn, now, out), self.acked);
         self.note_arrival(psn);
         self.acknowledge(next, now);
-        self.law.on_ack(self.acked - acked, rtt);
+        let acked = self.acked - before;
+        self.law.on_ack(&Ack { psn, next: self.una, next_new: self.high, acked, rtt, hops });
+    }
+
+    /// A NACK has come: packet `next` is missing, and packet `psn` has come, on which switches wrote
+    /// `hops`.
+    pub fn on_nack(&mut self, (psn, next): (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
+        self.counters.nacks += 1;
+        let selective = self.config.retransmission == Retransmission::Selective;
+        self.take_answer((psn, next), hops, now, out);
         match &mut self.recovery {
             // An older NACK, which another has overtaken.
             _ if next != self.una || self.una == self.high => {}

@@ -27,6 +27,7 @@ fn config() -> Config {
         cnp: None,
         cnp_interval: us(50),
         law: LawConfig::Line,
+        telemetry: false,
     }
 }
 
@@ -99,11 +100,11 @@ impl Driven {
     }
 
     fn ack(&mut self, psn: u32, at: Time) {
-        self.sender.on_ack((psn, psn + 1), false, at, &mut self.said);
+        self.sender.on_ack((psn, psn + 1), false, &[], at, &mut self.said);
     }
 
     fn nack(&mut self, psn: u32, next: u32, at: Time) {
-        self.sender.on_nack((psn, next), false, at, &mut self.said);
+        self.sender.on_nack((psn, next), false, &[], at, &mut self.said);
     }
 }
 
@@ -266,11 +267,11 @@ fn selective_repeat_sends_what_is_missing() {
     // Each goes once in a recovery.
     driven.nack(7, 2, us(13));
     assert_eq!(driven.run(13, 15), [10, 11]);
-    driven.sender.on_ack((2, 4), false, us(15), &mut driven.said);
+    driven.sender.on_ack((2, 4), false, &[], us(15), &mut driven.said);
     assert_eq!(driven.run(15, 1_015), [] as [u32; 0]);
     // A timeout: all that is not known to have arrived is lost, from 4 on.
     assert_eq!(driven.run(1_015, 1_100), [4, 5, 8, 9, 10, 11]);
-    driven.sender.on_ack((11, 12), false, us(1_100), &mut driven.said);
+    driven.sender.on_ack((11, 12), false, &[], us(1_100), &mut driven.said);
     assert_eq!(driven.sender.state(), SenderState::Finished);
     assert_eq!(driven.sender.counters().sent_again, 9);
 }
@@ -447,8 +448,10 @@ fn over(config: Config, sizes: &[u64], fates: Vec<(u8, u8)>) -> Result<u64, Test
                 delivered = receiver.delivered();
             }
             Happens::ToReceiver(..) => unreachable!("only data goes there"),
-            Happens::ToSender(Message::Ack { psn, next, marked }) => sender.on_ack((psn, next), marked, now, out),
-            Happens::ToSender(Message::Nack { psn, next, marked }) => sender.on_nack((psn, next), marked, now, out),
+            Happens::ToSender(Message::Ack { psn, next, marked }) => sender.on_ack((psn, next), marked, &[], now, out),
+            Happens::ToSender(Message::Nack { psn, next, marked }) => {
+                sender.on_nack((psn, next), marked, &[], now, out)
+            }
             Happens::ToSender(_) => sender.on_cnp(now, out),
             Happens::Wake => sender.on_timer(now, out),
             Happens::Turn => {

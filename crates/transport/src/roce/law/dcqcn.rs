@@ -1,6 +1,6 @@
 //! DCQCN: a rate that marks cut, and that timers and bytes raise again.
 
-use super::RateLaw;
+use super::{Path, RateLaw};
 use linkpool_settings::{Bounds, Size, settings};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
@@ -98,8 +98,8 @@ pub struct Dcqcn {
 }
 
 impl Dcqcn {
-    pub(super) fn new(config: DcqcnConfig, line: Rate) -> Dcqcn {
-        let line = line.0 as f64;
+    pub(super) fn new(config: DcqcnConfig, path: Path) -> Dcqcn {
+        let line = path.line.0 as f64;
         Dcqcn {
             config,
             line,
@@ -230,7 +230,7 @@ impl RateLaw for Dcqcn {
         }
     }
 
-    fn on_sent(&mut self, bytes: u32) {
+    fn on_sent(&mut self, _psn: u32, bytes: u32) {
         if !self.has_begun() || self.config.byte_counter == u64::MAX {
             return;
         }
@@ -250,14 +250,18 @@ mod tests {
 
     const G: f64 = 1.0 / 256.0;
 
+    fn path(line: Rate) -> Path {
+        Path { line, base_rtt: us(10) }
+    }
+
     fn paper() -> Dcqcn {
-        Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), Rate::gbps(40))
+        Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), path(Rate::gbps(40)))
     }
 
     fn hpcc() -> Dcqcn {
         let mut config = DcqcnConfig::defaults(Preset::Linux);
         config.hpcc();
-        Dcqcn::new(config, Rate::gbps(100))
+        Dcqcn::new(config, path(Rate::gbps(100)))
     }
 
     fn us(n: u64) -> Time {
@@ -326,15 +330,15 @@ mod tests {
     #[test]
     fn bytes_raise_the_rate_too_and_with_time_faster() {
         let mut dcqcn = paper();
-        dcqcn.on_sent(50_000_000);
+        dcqcn.on_sent(0, 50_000_000);
         assert_eq!(dcqcn.bytes, 0, "no limiter works before the first notification");
         (dcqcn.current, dcqcn.target) = (20e9, 20e9);
         dcqcn.on_cnp(us(0));
-        dcqcn.on_sent(9_999_999);
+        dcqcn.on_sent(0, 9_999_999);
         close(rates(&dcqcn), (10.0, 20.0));
-        dcqcn.on_sent(1);
+        dcqcn.on_sent(0, 1);
         close(rates(&dcqcn), (15.0, 20.0));
-        dcqcn.on_sent(50_000_000);
+        dcqcn.on_sent(0, 50_000_000);
         // Four more rounds of fast recovery, and one that adds.
         let fast = 20.0 - 10.0 / 32.0;
         close(rates(&dcqcn), ((fast + 20.04) / 2.0, 20.04));
@@ -359,7 +363,7 @@ mod tests {
         close(rates(&dcqcn), (0.1, 0.1));
         dcqcn.advance(Time::from_secs(1));
         close(rates(&dcqcn), (40.0, 40.0));
-        let slow = Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), Rate::mbps(10));
+        let slow = Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), path(Rate::mbps(10)));
         assert_eq!(slow.rate(), 1e7);
     }
 
@@ -431,7 +435,7 @@ mod tests {
         let expected = 320.0 * 40e6 / alpha;
         assert!((expected / 1e9 - 103.8166).abs() < 1e-3, "{expected}");
         for start in [20e9, 380e9] {
-            let mut dcqcn = Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), Rate::gbps(400));
+            let mut dcqcn = Dcqcn::new(DcqcnConfig::defaults(Preset::Linux), path(Rate::gbps(400)));
             (dcqcn.current, dcqcn.target) = (start, start);
             let mut now = us(0);
             for _ in 0..40_000 {

@@ -1,12 +1,43 @@
 //! The laws that give a queue pair its rate, one in each file.
 
 mod dcqcn;
+mod hops;
+mod hpcc;
+mod power_tcp;
 mod timely;
 
 pub use dcqcn::{Dcqcn, DcqcnConfig, Reaction};
+pub use hops::{Hop, MOST_HOPS};
+pub use hpcc::{Hpcc, HpccConfig};
+pub use power_tcp::{PowerTcp, PowerTcpConfig};
 pub use timely::{Timely, TimelyConfig};
 
 use linkpool_units::{Rate, Time};
+
+/// The path of a queue pair without load.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// The rate of the host's link.
+    pub(super) line: Rate,
+    /// The time of a full packet and its ACK.
+    pub(super) base_rtt: Time,
+}
+
+/// An answer of the receiver, as laws see it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ack<'a> {
+    /// The packet that it answers.
+    pub(super) psn: u32,
+    /// The first packet that is missing, and the first that was never sent.
+    pub(super) next: u32,
+    pub(super) next_new: u32,
+    /// Bytes of payload that it acknowledges in order, and no answer before.
+    pub(super) acked: u64,
+    /// The round-trip time of the packet that it answers, if that was sent once.
+    pub(super) rtt: Option<Time>,
+    /// What switches wrote on that packet, in the order of the path; empty unless the law asks for it.
+    pub(super) hops: &'a [Hop],
+}
 
 /// What gives a queue pair its rate. [`RateLaw::advance`] brings the law to the time of an event before the event.
 pub(super) trait RateLaw {
@@ -24,12 +55,16 @@ pub(super) trait RateLaw {
     /// The receiver tells of a mark at `now`.
     fn on_cnp(&mut self, _now: Time) {}
 
-    /// A packet of `bytes` on the wire was sent.
-    fn on_sent(&mut self, _bytes: u32) {}
+    /// Payload that may be in flight, bytes, if the law sets it.
+    fn window(&self) -> Option<u64> {
+        None
+    }
 
-    /// An answer has come that acknowledges `acked` more bytes of payload in order; `rtt` is the round-trip
-    /// time of the packet that it answers, if that was sent once.
-    fn on_ack(&mut self, _acked: u64, _rtt: Option<Time>) {}
+    /// Packet `psn` of `bytes` on the wire was sent, perhaps again.
+    fn on_sent(&mut self, _psn: u32, _bytes: u32) {}
+
+    /// An answer has come.
+    fn on_ack(&mut self, _ack: &Ack<'_>) {}
 }
 
 /// Without congestion control: the rate of the host's link.
@@ -54,11 +89,11 @@ macro_rules! laws {
         }
 
         impl LawConfig {
-            /// The state of a queue pair whose host has a link of rate `line`.
-            pub(super) fn build(&self, line: Rate) -> Law {
+            /// The state of a queue pair with this path.
+            pub(super) fn build(&self, path: Path) -> Law {
                 match self {
-                    LawConfig::Line => Law::Line(Line(line.0 as f64)),
-                    $(LawConfig::$law(config) => Law::$law($law::new(config.clone(), line)),)+
+                    LawConfig::Line => Law::Line(Line(path.line.0 as f64)),
+                    $(LawConfig::$law(config) => Law::$law($law::new(config.clone(), path)),)+
                 }
             }
         }
@@ -87,12 +122,16 @@ macro_rules! laws {
                 match self { Law::Line(law) => law.on_cnp(now), $(Law::$law(law) => law.on_cnp(now),)+ }
             }
             #[inline]
-            fn on_sent(&mut self, bytes: u32) {
-                match self { Law::Line(law) => law.on_sent(bytes), $(Law::$law(law) => law.on_sent(bytes),)+ }
+            fn window(&self) -> Option<u64> {
+                match self { Law::Line(law) => law.window(), $(Law::$law(law) => law.window(),)+ }
             }
             #[inline]
-            fn on_ack(&mut self, acked: u64, rtt: Option<Time>) {
-                match self { Law::Line(law) => law.on_ack(acked, rtt), $(Law::$law(law) => law.on_ack(acked, rtt),)+ }
+            fn on_sent(&mut self, psn: u32, bytes: u32) {
+                match self { Law::Line(law) => law.on_sent(psn, bytes), $(Law::$law(law) => law.on_sent(psn, bytes),)+ }
+            }
+            #[inline]
+            fn on_ack(&mut self, ack: &Ack<'_>) {
+                match self { Law::Line(law) => law.on_ack(ack), $(Law::$law(law) => law.on_ack(ack),)+ }
             }
         }
     };
@@ -101,4 +140,42 @@ macro_rules! laws {
 laws! {
     Dcqcn(DcqcnConfig),
     Timely(TimelyConfig),
+    Hpcc(HpccConfig),
+    PowerTcp(PowerTcpConfig),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_settings::{Preset, Settings as _};
+
+    /// The windows of two queue pairs in bytes, and the queue that they share, at the end of each of 24 rounds of 10 us: a
+    /// link of 100 Gbit/s whose queue takes in what both send at their rates. The second begins in round 8.
+    fn rounds(config: &LawConfig) -> Vec<(u64, u64, u32)> {
+        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let mut laws = [config.build(path), config.build(path)];
+        let (mut queue, mut sent) = (0.0f64, 0.0);
+        let round = |round: u32| {
+            let active = if round < 8 { 1 } else { 2 };
+            let come: f64 = laws[..active].iter().map(|law| law.rate() * 10e-6 / 8.0).sum();
+            let goes = (queue + come).min(125_000.0);
+            (queue, sent) = (queue + come - goes, sent + goes);
+            let at = Time::from_us(10 * u64::from(round + 1));
+            let hop = Hop { at, sent: sent as u64, rate: path.line, queue: queue as u32, link: 0 };
+            for law in &mut laws[..active] {
+                law.on_sent(round, 1_000);
+                law.on_ack(&Ack { psn: round, next: round + 1, next_new: round + 1, hops: &[hop], ..Ack::default() });
+            }
+            let window = |law: &Law| law.window().unwrap_or(0);
+            (window(&laws[0]), window(&laws[1]), queue as u32)
+        };
+        (0..24).map(round).collect()
+    }
+
+    #[test]
+    fn windows_by_rounds() {
+        let hpcc = LawConfig::Hpcc(HpccConfig::defaults(Preset::Linux));
+        let power_tcp = LawConfig::PowerTcp(PowerTcpConfig::defaults(Preset::Linux));
+        insta::assert_debug_snapshot!((rounds(&hpcc), rounds(&power_tcp)));
+    }
 }

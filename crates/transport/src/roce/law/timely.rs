@@ -1,6 +1,6 @@
 //! TIMELY: a rate that follows the slope of the round-trip time.
 
-use super::RateLaw;
+use super::{Ack, Path, RateLaw};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Rate, Time};
 
@@ -55,8 +55,8 @@ pub struct Timely {
 }
 
 impl Timely {
-    pub(super) fn new(config: TimelyConfig, line: Rate) -> Timely {
-        let line = line.0 as f64;
+    pub(super) fn new(config: TimelyConfig, path: Path) -> Timely {
+        let line = path.line.0 as f64;
         Timely { config, line, rate: line, before: None, difference: 0.0, calm: 0, bytes: 0 }
     }
 
@@ -89,9 +89,9 @@ impl RateLaw for Timely {
         self.rate
     }
 
-    fn on_ack(&mut self, acked: u64, rtt: Option<Time>) {
-        self.bytes += acked;
-        if let Some(rtt) = rtt.filter(|_| self.bytes >= self.config.segment.0) {
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.bytes += ack.acked;
+        if let Some(rtt) = ack.rtt.filter(|_| self.bytes >= self.config.segment.0) {
             self.bytes = 0;
             self.complete(rtt.0 as f64);
         }
@@ -104,15 +104,22 @@ mod tests {
     use linkpool_settings::{Preset, Settings as _};
 
     fn timely() -> Timely {
-        let mut timely = Timely::new(TimelyConfig::defaults(Preset::Linux), Rate::gbps(10));
+        let mut timely = Timely::new(
+            TimelyConfig::defaults(Preset::Linux),
+            Path { line: Rate::gbps(10), base_rtt: Time::from_us(10) },
+        );
         timely.rate = 5e9;
         timely
+    }
+
+    fn answer(timely: &mut Timely, acked: u64, rtt: Option<u64>) {
+        timely.on_ack(&Ack { acked, rtt: rtt.map(Time::from_us), ..Ack::default() });
     }
 
     /// The rate in Mbit/s after completions with these round-trip times, in us.
     fn after(timely: &mut Timely, rtts: &[u64]) -> f64 {
         for rtt in rtts {
-            timely.on_ack(16_000, Some(Time::from_us(*rtt)));
+            answer(timely, 16_000, Some(*rtt));
         }
         timely.rate() / 1e6
     }
@@ -154,10 +161,10 @@ mod tests {
     #[test]
     fn a_segment_counts_once() {
         let mut timely = timely();
-        timely.on_ack(15_999, Some(Time::from_us(20)));
+        answer(&mut timely, 15_999, Some(20));
         assert_eq!((timely.before, timely.bytes), (None, 15_999));
-        timely.on_ack(1, None);
-        timely.on_ack(0, Some(Time::from_us(20)));
+        answer(&mut timely, 1, None);
+        answer(&mut timely, 0, Some(20));
         assert_eq!((timely.before, timely.bytes), (Some(20e6), 0));
     }
 

@@ -1,0 +1,232 @@
+//! HPCC: a window by the most utilised link of the path, as switches tell it.
+
+use super::hops::Hops;
+use super::{Ack, Path, RateLaw};
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::{Rate, Time};
+
+settings! {
+    /// Parameters of HPCC.
+    pub struct HpccConfig {
+        /// The utilisation of links that it aims at: eta, 0.95 (Li et al., section 5.1;
+        /// `U_TARGET` of HPCC's repository).
+        target "hpcc_target": f64 = 0.95, within Bounds::above(0.0, "{} is no utilisation; it is above 0 and at most 1").to(1.0);
+        /// Rounds in a row that only add before one that goes to the target at once: maxStage, 5 (Li et
+        /// al., section 5.1); 0 (`MI_THRESH` of HPCC's repository).
+        stages "hpcc_max_stage": u32 = 5;
+        /// The rate that each change of the window adds: W_AI over the base round-trip time. By default
+        /// the rate of the host's link x (1 - `hpcc_target`)/100, for 100 flows (Li et al., section
+        /// 5.1): 50 Mbit/s at 100 Gbit/s, as `RATE_AI` of HPCC's repository.
+        additive "hpcc_additive": Option<Rate>, from |_h| None => "of the path", within Bounds::POSITIVE;
+        /// The base round-trip time, T. By default that of a full packet and its ACK on the idle path
+        /// of the queue pair; HPCC's repository takes the longest of all paths for all.
+        base_rtt "hpcc_base_rtt": Option<Time>, from |_h| None => "of the path", within Bounds::POSITIVE_SPAN;
+        /// The least rate: 100 Mbit/s (`MIN_RATE` of HPCC's repository; the paper names none).
+        least "hpcc_min_rate": Rate = Rate::mbps(100), within Bounds::POSITIVE;
+    }
+}
+
+/// HPCC at the sender (Li et al., "HPCC: High precision congestion control", SIGCOMM 2019, Algorithm 1).
+#[derive(Debug)]
+pub struct Hpcc {
+    config: HpccConfig,
+    /// T, ps.
+    base_rtt: f64,
+    /// The window at the rate of the host's link, the least, and what a change adds, bytes.
+    most: f64,
+    least: f64,
+    additive: f64,
+    hops: Hops,
+    /// U. It begins at 1, as in HPCC's repository.
+    utilisation: f64,
+    /// W and W^c, bytes.
+    window: f64,
+    reference: f64,
+    /// incStage.
+    stage: u32,
+    /// The packet that was the next when the reference changed last.
+    updated_at: Option<u32>,
+}
+
+impl Hpcc {
+    pub(super) fn new(config: HpccConfig, path: Path) -> Hpcc {
+        let base_rtt = config.base_rtt.unwrap_or(path.base_rtt).0 as f64;
+        let line = path.line.0 as f64;
+        let bytes = |rate: f64| rate * base_rtt / 8e12;
+        let additive = config.additive.map_or(line * (1.0 - config.target) / 100.0, |rate| rate.0 as f64);
+        let most = bytes(line);
+        Hpcc {
+            base_rtt,
+            most,
+            least: bytes(config.least.0 as f64).min(most),
+            additive: bytes(additive),
+            hops: Hops::default(),
+            utilisation: 1.0,
+            window: most,
+            reference: most,
+            stage: 0,
+            updated_at: None,
+            config,
+        }
+    }
+
+    /// MeasureInflight: takes in what `ack` says. Returns false if it cannot be compared with an answer
+    /// before.
+    fn measure(&mut self, ack: &Ack<'_>) -> bool {
+        let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.base_rtt);
+        let compared = self.hops.compare(ack.hops, |before, now| {
+            let queue = f64::from(now.queue.min(before.queue)) * 8e12 / (now.line() * base_rtt);
+            let of_hop = queue + now.sending_rate(before) / now.line();
+            if of_hop > most {
+                (most, tau) = (of_hop, now.since(before));
+            }
+        });
+        if compared {
+            let weight = tau.min(base_rtt) / base_rtt;
+            self.utilisation = (1.0 - weight) * self.utilisation + weight * most;
+        }
+        compared
+    }
+}
+
+impl RateLaw for Hpcc {
+    /// R = W/T.
+    fn rate(&self) -> f64 {
+        self.window * 8e12 / self.base_rtt
+    }
+
+    fn window(&self) -> Option<u64> {
+        Some(self.window as u64)
+    }
+
+    /// NewAck and ComputeWind. The first answer is only remembered.
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        if !self.measure(ack) {
+            if !ack.hops.is_empty() {
+                self.updated_at.get_or_insert(ack.next_new);
+            }
+            return;
+        }
+        let is_over = self.utilisation >= self.config.target || self.stage >= self.config.stages;
+        let by_target = if is_over { self.config.target / self.utilisation } else { 1.0 };
+        self.window = (self.reference * by_target + self.additive).clamp(self.least, self.most);
+        if self.updated_at.is_none_or(|packet| ack.next > packet) {
+            self.stage = if is_over { 0 } else { self.stage + 1 };
+            self.reference = self.window;
+            self.updated_at = Some(ack.next_new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Hop;
+    use super::*;
+    use linkpool_settings::{Preset, Settings as _};
+
+    /// At 100 Gbit/s with T = 10 us: W begins at 125,000 B, and W_AI is 62.5 B.
+    fn hpcc() -> Hpcc {
+        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        Hpcc::new(HpccConfig::defaults(Preset::Linux), path)
+    }
+
+    fn hop(us: u64, sent: u64, queue: u32) -> Hop {
+        Hop { at: Time::from_us(us), sent, rate: Rate::gbps(100), queue, link: 3 }
+    }
+
+    /// An ACK that makes `next` the first missing packet, when `next_new` is the next new one.
+    fn ack(hpcc: &mut Hpcc, next: u32, next_new: u32, hops: &[Hop]) {
+        hpcc.on_ack(&Ack { next, next_new, hops, ..Ack::default() });
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn it_begins_at_line_rate() {
+        let hpcc = hpcc();
+        assert_eq!((hpcc.rate(), hpcc.window()), (1e11, Some(125_000)));
+        close(hpcc.additive, 62.5);
+        assert_eq!(hpcc.least, 125.0);
+    }
+
+    /// By hand: in 5 us the port sent 50,000 B, 80% of what it can, and the smaller queue is 25,000 B, 20% of
+    /// 125,000 B: u = 1. With tau/T = 1/2, U stays 1. W = 125,000/(1/0.95) + 62.5 = 118,812.5. Then 62,500 B in
+    /// 5 us, a full link, with the same queue: u = 1.2, U = 1.1, W = 118,812.5 x 0.95/1.1 + 62.5.
+    #[test]
+    fn the_window_goes_to_the_target() {
+        let mut hpcc = hpcc();
+        ack(&mut hpcc, 1, 100, &[hop(10, 0, 30_000)]);
+        assert_eq!(hpcc.window(), Some(125_000), "one record tells no rate");
+        ack(&mut hpcc, 101, 200, &[hop(15, 50_000, 25_000)]);
+        close(hpcc.utilisation, 1.0);
+        close(hpcc.window, 118_812.5);
+        close(hpcc.rate(), 118_812.5 * 8.0 / 10e-6);
+        ack(&mut hpcc, 201, 300, &[hop(20, 112_500, 40_000)]);
+        close(hpcc.utilisation, 1.1);
+        close(hpcc.window, 118_812.5 * 0.95 / 1.1 + 62.5);
+    }
+
+    /// In a round the window follows U, but always from the reference, which changes when the ACK passes the packet
+    /// that was next at its last change.
+    #[test]
+    fn the_reference_changes_once_in_a_round() {
+        let mut hpcc = hpcc();
+        ack(&mut hpcc, 1, 100, &[hop(10, 0, 0)]);
+        // A full link without a queue for all of T: U = 1. The 100th packet is not passed yet.
+        ack(&mut hpcc, 100, 150, &[hop(20, 125_000, 0)]);
+        close(hpcc.window, 125_000.0 * 0.95 + 62.5);
+        assert_eq!((hpcc.reference, hpcc.updated_at), (125_000.0, Some(100)));
+        ack(&mut hpcc, 100, 150, &[hop(30, 250_000, 0)]);
+        close(hpcc.window, 118_812.5);
+        ack(&mut hpcc, 101, 160, &[hop(40, 375_000, 0)]);
+        close(hpcc.reference, 118_812.5);
+        assert_eq!(hpcc.updated_at, Some(160));
+    }
+
+    /// Half of the link used: five rounds add 62.5 B each; the sixth goes to the target at once, 1.9 times the
+    /// window. Its stage is 0 again. Bounds hold.
+    #[test]
+    fn stages_count_rounds_that_add() {
+        let mut hpcc = hpcc();
+        (hpcc.reference, hpcc.window) = (20_000.0, 20_000.0);
+        ack(&mut hpcc, 1, 1, &[hop(10, 0, 0)]);
+        for round in 1..=6u64 {
+            assert_eq!(u64::from(hpcc.stage), round - 1);
+            ack(&mut hpcc, round as u32 + 1, round as u32 + 1, &[hop(10 + 10 * round, 62_500 * round, 0)]);
+            let added = 20_000.0 + 62.5 * round.min(5) as f64;
+            close(hpcc.window, if round < 6 { added } else { added * 0.95 / 0.5 + 62.5 });
+        }
+        assert_eq!(hpcc.stage, 0);
+        // An idle path brings the window to its bound, an overfull one to the other.
+        for n in 7..60u64 {
+            ack(&mut hpcc, n as u32 + 1, n as u32 + 1, &[hop(10 + 10 * n, 62_500 * n, 0)]);
+        }
+        assert_eq!(hpcc.window, 125_000.0);
+        for n in 60..90u64 {
+            ack(&mut hpcc, n as u32 + 1, n as u32 + 1, &[hop(10 + 10 * n, 62_500 * n, 4_000_000)]);
+        }
+        assert_eq!(hpcc.window, 125.0);
+    }
+
+    /// The link with the largest u counts, with its own time.
+    #[test]
+    fn the_most_utilised_link_counts() {
+        let mut hpcc = hpcc();
+        let slow = |us, sent| Hop { rate: Rate::gbps(25), link: 4, ..hop(us, sent, 0) };
+        ack(&mut hpcc, 1, 1, &[hop(10, 0, 0), slow(11, 0)]);
+        // 80% of the first in 10 us, 96% of the second in 5 us: U = 0.5 + 0.5 x 0.96.
+        ack(&mut hpcc, 2, 2, &[hop(20, 100_000, 0), slow(16, 15_000)]);
+        close(hpcc.utilisation, 0.98);
+    }
+
+    #[test]
+    fn keys_replace_what_follows_from_the_path() {
+        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let mut config = HpccConfig::defaults(Preset::Linux);
+        (config.base_rtt, config.additive) = (Some(Time::from_us(20)), Some(Rate::gbps(1)));
+        let hpcc = Hpcc::new(config, path);
+        assert_eq!((hpcc.window(), hpcc.additive, hpcc.rate()), (Some(250_000), 2_500.0, 1e11));
+    }
+}
