@@ -1,15 +1,25 @@
 """Build tables of a result from the few columns that a test is about."""
 
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from linkpool import _core
 from linkpool.columns import TABLES
-from linkpool.result import POLARS_TYPES
+from linkpool.summary import Summary
 
-KINDS = POLARS_TYPES
+KINDS: dict[str, pl.DataType] = {
+    "u32": pl.UInt32(),
+    "i32": pl.Int32(),
+    "i64": pl.Int64(),
+    "f64": pl.Float64(),
+    "string": pl.String(),
+    "bool": pl.Boolean(),
+}
+"""The type of a column in a data frame, by its name."""
 COUNTS = ("u32", "i64")
 
 
@@ -64,6 +74,23 @@ def unfinished(active_s: float, size: int | None = 1000, **more: object) -> dict
         "measured_s": active_s,
     }
     return {**flow, **more}
+
+
+def summarise(
+    flows: pl.DataFrame,
+    links: pl.DataFrame,
+    period: tuple[float, float],
+    *,
+    end_s: float | None = None,
+    **more: pl.DataFrame,
+) -> Summary:
+    """Return the summary of a run with these tables, which ended with the period or at `end_s`."""
+    tables = {"workloads": table("workloads", []), "flows": flows, "links": links, **more}
+    with tempfile.TemporaryDirectory() as directory:
+        for name, frame in tables.items():
+            frame.write_parquet(Path(directory) / f"{name}.parquet", compression="snappy")
+        text = _core.summarise(directory, period, period[1] if end_s is None else end_s)
+    return Summary.parse(text)
 
 
 def write_result(

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkpool.censored import Bounded, Censored, needed
+from linkpool.censored import Bounded, Censored
 from linkpool.intervals import Interval, percentile_interval
+from linkpool.percentiles import needed
 
 
 def sample(values: list[float], *bounds: float) -> Censored:

@@ -49,7 +49,7 @@ def test_the_written_summary_is_read_and_else_computed(
     assert Result(directory).written_summary == computed, "there is no file"
     (directory / "summary.json").write_text(json.dumps(computed), encoding="utf-8")
     seal(directory, "key")
-    monkeypatch.setattr("linkpool.result.summarise", None)
+    monkeypatch.setattr("linkpool._core.summarise", None)
     assert Result(directory).written_summary == json.loads(json.dumps(computed))
     segments = computed["overall"]["segments"]
     counted = {"flows": 4, "unfinished": 1, "segments": segments, "retransmits": 0}
@@ -76,6 +76,10 @@ def finished_of(result: Result) -> tuple[Result, int]:
     return result, result.summary.overall.finished
 
 
+def flows_of(result: Result) -> int:
+    return result.flows.height
+
+
 def test_results_go_to_other_processes_and_back(directory: Path) -> None:
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -89,7 +93,9 @@ def test_a_process_that_was_forked_after_polars_says_so(directory: Path) -> None
     assert Result(directory).flows.height == 4  # polars has its threads now
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-        answer = pool.submit(finished_of, Result(directory))
+        _, count = pool.submit(finished_of, Result(directory)).result(timeout=60)
+        assert count == 3, "a summary needs no polars"
+        answer = pool.submit(flows_of, Result(directory))
         with pytest.raises(forks.ForkedError, match="spawn"):
             answer.result(timeout=60)
     forks.require_polars()  # not here

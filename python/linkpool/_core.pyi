@@ -1,7 +1,7 @@
 """The simulator, compiled from the Rust workspace."""
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Any, TypedDict
 
 __version__: str
 ISSUES: str
@@ -206,6 +206,31 @@ def define_control(description: dict[str, object]) -> int:
 
 def check_table(path: str) -> int:
     """Decode a Parquet file, and return the number of its rows; `ValueError`: it is damaged."""
+
+def table_columns(path: str) -> list[tuple[str, str | None]]:
+    """Return the name and type of each column of a table; None: one that no table of a run has.
+
+    `ValueError`: it is no Parquet file.
+    """
+
+def read_columns(path: str, names: list[str]) -> list[list[Any]]:
+    """Return the values of columns of a table, None where there is none.
+
+    `ValueError`: it is damaged, or has no such column.
+    """
+
+def read_numbers(path: str, names: list[str]) -> list[bytes]:
+    """Return columns of a table as 64-bit floating-point numbers: NaN for none, 1 and 0 for flags.
+
+    `ValueError`: it is damaged, or has no such column of numbers or flags.
+    """
+
+def summarise(directory: str, period: tuple[float, float], end_s: float) -> str:
+    """Return the summary of a run as JSON, computed from its tables.
+
+    `period` is the measured period, in seconds; jobs that had not finished count as old as they
+    were at `end_s`. `ValueError`: a table is missing or damaged.
+    """
 
 def families() -> dict[str, str]:
     """Return the families of transports: their names, and their names in sentences."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from linkpool import _core, forks
+from linkpool import _core
 from linkpool.identity import run_key
 from linkpool.limits import require_room, require_threads
 from linkpool.loading import Value, load, overrides
@@ -51,7 +51,6 @@ def run(
         BusyError: another process, or another thread, is writing `out`.
         TooLargeError: the run would need more memory or disk than there is.
         SimulationError: the run could not go on.
-        ForkedError: this process was forked after polars had started its threads.
 
     >>> import linkpool
     >>> result = linkpool.run("docs/workloads/incast.toml", set={"workload.incast.0.senders": 2})
@@ -115,7 +114,6 @@ def simulate_loaded(
     check: Callable[[Path], None] = lambda _: None,
 ) -> Result:
     """Simulate a scenario that has been read; `check` refuses a result by an exception."""
-    forks.require_polars()
     if out is None:
         directory, remove = scratch()
         # `publish` locks the parent of the result; `scratch` holds the lock of `directory`.

@@ -7,7 +7,6 @@ if it does not depend on how far these values rise.
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -74,16 +73,3 @@ Bounded(value=2.125, at_least=True))
         With all bounds far above everything, the known values alone have the lowest ranks.
         """
         return rank < self._known.size and bool(self._known[rank] == self._sorted[rank])
-
-
-def needed(percent: Fraction) -> int:
-    """Return of how many values a percentile is one: at least one value is to be beyond it.
-
-    With fewer, the percentile lies between the two last values, and says no more than the largest.
-
-    >>> [needed(Fraction(percent)) for percent in ("50", "95", "99", "99.9", "1", "0")]
-    [2, 20, 100, 1000, 100, 1]
-
-    """
-    beyond = min(percent, 100 - percent)
-    return math.ceil(100 / beyond) if beyond else 1

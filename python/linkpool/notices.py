@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import polars as pl
-
 from linkpool.result import Result
 
 MUCH_SENT_AGAIN = 0.5
@@ -37,14 +35,15 @@ def unmet_changes(result: Result) -> list[str]:
     """Name changed links to which no packet came in the whole run."""
     if not result.has("changes"):
         return []
-    changes = result.changes.drop_nulls("link")
-    changed = changes["link"].unique(maintain_order=True)
+    links, kinds = result.columns("changes", "link", "change")
+    changed = dict.fromkeys(link for link in links if link is not None)
     came = ("packets", "drops", "drops_down", "drops_loss")
-    idle = result.links.filter(pl.sum_horizontal(*came) == 0)["link"].implode()
-    unmet = changed.filter(changed.is_in(idle)).to_list()
+    counted = result.columns("links", "link", *came)
+    met = {name for name, *counts in zip(*counted, strict=True) if any(counts)}
+    unmet = [link for link in changed if link not in met]
     if not unmet:
         return []
-    avoided = (result.changes["change"] == "routes").any()
+    avoided = "routes" in kinds
     why = "no flow took them, or routing avoided them" if avoided else "no flow took them"
     return [
         f"{len(unmet)} of {len(changed)} changed links met no packet in the whole run ({why}): "

@@ -5,9 +5,7 @@ locked: whoever dies lets go of the lock, and the next writer beside it removes 
 """
 
 import os
-import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -197,7 +195,7 @@ def _remove(partial: Path) -> None:
 
     Under its new name, that thread makes no further files in it.
     """
-    gone = partial.with_name(f".{secrets.token_hex(8)}{PARTIAL}")
+    gone = partial.with_name(f".{os.urandom(8).hex()}{PARTIAL}")
     try:
         partial.rename(gone)
     except FileNotFoundError:
@@ -232,6 +230,8 @@ def scratch() -> tuple[Path, Callable[[], None]]:
 
     Temporary directories that killed processes of the same user left behind are removed.
     """
+    import tempfile  # here, as runs with a place need none of it
+
     parent = Path(tempfile.gettempdir())
     for path in parent.glob(f"{SCRATCH}*"):
         try:

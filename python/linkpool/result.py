@@ -1,4 +1,9 @@
-"""A finished run, read from its directory."""
+"""A finished run, read from its directory.
+
+polars is imported where a data frame is asked for: what a run prints needs none.
+"""
+
+from __future__ import annotations
 
 import json
 import sys
@@ -9,8 +14,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import polars as pl
-
 from linkpool import _core, forks
 from linkpool.columns import TABLES
 from linkpool.errors import InputError
@@ -19,7 +22,6 @@ from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.offered import TierLoad, remarks
 from linkpool.publish import is_text
-from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import show_number, show_rate, show_seconds
 from linkpool.verbs import verb
@@ -30,28 +32,13 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from linkpool.api import Progress
     from linkpool.explain.explanation import Explanation
 
-POLARS_TYPES: dict[str, pl.DataType] = {
-    "u32": pl.UInt32(),
-    "i32": pl.Int32(),
-    "i64": pl.Int64(),
-    "f64": pl.Float64(),
-    "string": pl.String(),
-    "bool": pl.Boolean(),
-}
-"""The type of a column in a data frame, by its name."""
-
-SMALL_BYTES = 1 << 20
-"""A table of flows that is smaller is read whole, which is faster than to stream it."""
-
 REQUIRED = ("scenario.toml", "run.json", "flows.parquet")
 """Without these files a directory is no result."""
-
-_UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""The errors of polars for a file that is no complete Parquet file."""
-
 
 unverified: set[Path] = set()
 """Results without a manifest whose tables this process has read: damage to them may not show."""
@@ -103,7 +90,7 @@ class Result:
         self._is_own = False
 
     @classmethod
-    def of_run(cls, directory: Path) -> "Result":
+    def of_run(cls, directory: Path) -> Result:
         """Return what a run of this process has just written, which has no manifest yet."""
         result = cls(directory)
         result._is_own = True
@@ -167,8 +154,8 @@ class Result:
         """What is offered to each tier; empty: no workload has a rate of arrivals."""
         if not self.has("tiers"):
             return []
-        columns = ("layer", "to_layer", "load", "load_busiest")
-        return [TierLoad(*row) for row in self.tiers.select(columns).iter_rows()]
+        columns = self.columns("tiers", "layer", "to_layer", "load", "load_busiest")
+        return [TierLoad(*row) for row in zip(*columns, strict=True)]
 
     @cached_property
     def changes(self) -> pl.DataFrame:
@@ -221,22 +208,14 @@ class Result:
     def summary(self) -> Summary:
         """Statistics over the measured flows and the links, computed from the tables."""
         period = self.period
-        forks.require_polars()
+        for table in ("flows", "links", "workloads", "jobs", "rtt"):
+            if TABLES[table].lacking is None or self.has(table):
+                self._require(table)
         try:
-            small = (self.dir / "flows.parquet").stat().st_size < SMALL_BYTES
-            return summarise(
-                self.flows if small else self.scan("flows"),
-                self.links,
-                period,
-                workloads=self.workloads,
-                jobs=self.jobs if self.has("jobs") else None,
-                rtts=self.scan("rtt") if self.has("rtt") else None,
-                end_s=float(self.run["simulated_s"]),
-            )
-        except ResultError:
-            raise
-        except (*_UNREADABLE, ValueError) as error:
+            text = _core.summarise(str(self.dir), period, float(self.run["simulated_s"]))
+        except ValueError as error:
             self._fail("*.parquet", f"are not as linkpool writes them ({_line(error)})")
+        return Summary.parse(text)
 
     @cached_property
     def written_summary(self) -> dict[str, Any]:
@@ -299,10 +278,22 @@ class Result:
 
     def scan(self, table: str) -> pl.LazyFrame:
         """Return a table as a lazy frame, for one that is too long to be read whole."""
+        import polars as pl
+
         self._require(table)
+        forks.require_polars()
         return pl.scan_parquet(self.dir / f"{table}.parquet")
 
-    def explain(self, flow: int) -> "Explanation":
+    def columns(self, table: str, *names: str) -> list[list[Any]]:
+        """Return columns of a table that is not long, as lists: without polars."""
+        self._require(table)
+        file = f"{table}.parquet"
+        try:
+            return _core.read_columns(str(self.dir / file), list(names))
+        except ValueError as error:
+            self._fail(file, f"is damaged ({_line(error)})")
+
+    def explain(self, flow: int) -> Explanation:
         """Make the run again with a trace of one flow, and return where its time went.
 
         Raises:
@@ -323,8 +314,8 @@ class Result:
         self,
         out: str | Path,
         *,
-        flows: "Sequence[int] | None" = None,
-        queues: "Sequence[str]" = (),
+        flows: Sequence[int] | None = None,
+        queues: Sequence[str] = (),
         every: str = "10us",
     ) -> None:
         """Make the run again, and write what happens to flows as a trace for ui.perfetto.dev.
@@ -354,10 +345,10 @@ class Result:
         record: Mapping[str, Value],
         *,
         out: str | Path | None = None,
-        progress: "Progress | None" = None,
+        progress: Progress | None = None,
         threads: int | None = None,
         ignore_estimate: bool = False,
-    ) -> "Result":
+    ) -> Result:
         """Make the run again with more recording, and return the new result.
 
         The tables that both results have must be equal, but for the series that `record` names.
@@ -450,11 +441,13 @@ class Result:
         return self.dir.relative_to(here) if self.dir.is_relative_to(here) else self.dir
 
     def _table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
         self._require(name)
         forks.require_polars()
         try:
             return pl.read_parquet(self.dir / f"{name}.parquet")
-        except _UNREADABLE as error:
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             self._fail(f"{name}.parquet", f"is damaged ({_line(error)})")
 
     def _require(self, name: str) -> None:
@@ -465,17 +458,16 @@ class Result:
             raise NotRecordedError(f"{self.dir} has no {name}; {lacking}")
         self._require_file(file)
         self._require_readable(file)
-        forks.require_polars()
         try:
-            found = pl.read_parquet_schema(self.dir / file)
-        except _UNREADABLE as error:
+            found = dict(_core.table_columns(str(self.dir / file)))
+        except ValueError as error:
             self._fail(file, f"is damaged ({_line(error)})")
         for column in TABLES[name].columns:
             if column.name not in found:
                 self._fail(
                     file, f"has no column {column.name}, as another version of linkpool wrote it"
                 )
-            if found[column.name] != POLARS_TYPES[column.type]:
+            if found[column.name] != column.type:
                 self._fail(file, f"has another type of column {column.name} than {column.type}")
 
     def _require_readable(self, file: str) -> None:

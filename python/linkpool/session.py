@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from linkpool import _core, forks
+from linkpool import _core
 from linkpool.api import write_summary
 from linkpool.identity import run_key
 from linkpool.limits import require_room, require_threads
@@ -176,7 +176,6 @@ class Session:
     ) -> None:
         """Open it, at time 0."""
         require_threads(threads)
-        forks.require_polars()
         if isinstance(scenario, Scenario):
             loaded = scenario.set(set or {}).loaded(seed, run_code=True)
         else:

@@ -1,15 +1,16 @@
 """The summary of a run, which `linkpool show` prints and `summary.json` holds.
 
-It is about the flows that the `[measure]` of the scenario does not leave out. It is computed in
-`summarise.py`.
+It is about the flows that the `[measure]` of the scenario does not leave out. The simulator
+computes it from the tables (`crates/sim/src/results/summary`).
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from linkpool.censored import needed
+from linkpool.percentiles import needed
 from linkpool.units import show_bytes
 
 
@@ -30,6 +31,9 @@ class Bounds:
         return f"≥ {write(value)}" if name in self.at_least else write(value)
 
 
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+"""Upper ends of the size classes, bytes; the last class has none."""
+
 PERCENTILES = {
     f"p{percent}{unit}": Fraction(percent) for percent in (50, 90, 99) for unit in ("_s", "")
 }
@@ -43,7 +47,7 @@ class FctStats(Bounds):
     Those that had not finished when the run ended count as old as they were: the fields that this
     makes lower bounds are in `at_least`. `mean_s` to `max_s` are None without flows, `sd_s`
     (divisor n - 1) without two, and where a flow is unfinished; a percentile is None of fewer flows
-    than it needs (`censored.needed`).
+    than it needs (`percentiles.needed`).
     """
 
     finished: int
@@ -293,7 +297,7 @@ class Summary:
         jobs: by label and kind, in order of their first job; empty without jobs.
         rtts: by transport and locality; empty unless they were recorded.
         layers: the links by the layers that they join, upwards and downwards apart.
-        links: the busiest links by utilisation, at most `summarise.BUSIEST`.
+        links: the busiest links by utilisation, at most 20.
         drops: packets dropped by the queues of all ports, in the whole run.
         drops_down: packets lost because a link was down.
         drops_loss: packets lost on the wire at random.
@@ -315,6 +319,35 @@ class Summary:
     drops_loss: int
     marks: int
 
+    @classmethod
+    def parse(cls, text: str) -> "Summary":
+        """Read a summary as the simulator writes it, in JSON."""
+        content = json.loads(text)
+        return cls(
+            **{
+                **content,
+                "overall": _group(content["overall"]),
+                "groups": [_group(of) for of in content["groups"]],
+                "workloads": [Distribution(**of) for of in content["workloads"]],
+                "jobs": [JobStats(**{**of, "jct": _fct(of["jct"])}) for of in content["jobs"]],
+                "rtts": [RttStats(**of) for of in content["rtts"]],
+                "layers": [LayerUse(**of) for of in content["layers"]],
+                "links": [LinkUse(**of) for of in content["links"]],
+            }
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as plain values, ready for JSON."""
         return asdict(self)
+
+
+def _group(of: dict[str, Any]) -> Group:
+    times = {name: _fct(of[name]) for name in ("fct", "fct_established")}
+    slowdowns = [
+        Slowdowns(**{**one, "at_least": tuple(one["at_least"])}) for one in of["slowdowns"]
+    ]
+    return Group(**{**of, **times, "slowdowns": slowdowns})
+
+
+def _fct(of: dict[str, Any]) -> FctStats:
+    return FctStats(**{**of, "at_least": tuple(of["at_least"])})

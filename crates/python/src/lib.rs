@@ -8,13 +8,17 @@ mod session;
 mod worker;
 
 use errors::{InternalError, ScenarioError, SimulationError};
+use linkpool_sim::TableCells;
 use linkpool_transport::Family;
 use linkpool_units::Time;
 use mimalloc::MiMalloc;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use scenario::{Override, Scenario};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use worker::Worker;
 
 /// The memory of large simulations is in huge pages where the system grants them
@@ -42,6 +46,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(packet_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
     module.add_function(wrap_pyfunction!(check_table, module)?)?;
+    module.add_function(wrap_pyfunction!(table_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(read_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(read_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(summarise, module)?)?;
     module.add_function(wrap_pyfunction!(convert, module)?)?;
     module.add_function(wrap_pyfunction!(control::control_layout, module)?)?;
     module.add_function(wrap_pyfunction!(control::define_control, module)?)?;
@@ -74,9 +82,47 @@ fn tables() -> Vec<TableInfo> {
 
 /// Checks whether a table can be read. The reader may panic where a file is damaged.
 #[pyfunction]
-fn check_table(py: Python<'_>, path: std::path::PathBuf) -> PyResult<u64> {
-    let worker = Worker::start(move || linkpool_sim::check_table(&path).map_err(|why| why.to_string()))?;
-    worker.wait(py, |_| Ok(()))?.and_then(std::convert::identity).map_err(PyValueError::new_err)
+fn check_table(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+    read(py, move || linkpool_sim::check_table(&path).map_err(|why| why.to_string()))
+}
+
+/// Reads something of a table, or of some.
+fn read<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> Result<T, String> + Send + 'static) -> PyResult<T> {
+    Worker::start(work)?.wait(py, |_| Ok(()))?.and_then(std::convert::identity).map_err(PyValueError::new_err)
+}
+
+#[pyfunction]
+fn table_columns(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, Option<&'static str>)>> {
+    read(py, move || linkpool_sim::table_columns(&path).map_err(|why| why.to_string()))
+}
+
+#[pyfunction]
+fn read_columns<'py>(py: Python<'py>, path: PathBuf, names: Vec<String>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let columns = read(py, move || linkpool_sim::read_columns(&path, &names).map_err(|why| why.to_string()))?;
+    let list = |cells| match cells {
+        TableCells::Integers(values) => values.into_bound_py_any(py),
+        TableCells::Numbers(values) => values.into_bound_py_any(py),
+        TableCells::Flags(values) => values.into_bound_py_any(py),
+        TableCells::Texts(values) => values.into_bound_py_any(py),
+    };
+    columns.into_iter().map(list).collect()
+}
+
+#[pyfunction]
+fn read_numbers<'py>(py: Python<'py>, path: PathBuf, names: Vec<String>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let columns = read(py, move || linkpool_sim::read_numbers(&path, &names).map_err(|why| why.to_string()))?;
+    let bytes = |column: Vec<f64>| {
+        PyBytes::new_with(py, 8 * column.len(), |bytes| {
+            bytes.as_chunks_mut().0.iter_mut().zip(column).for_each(|(eight, value)| *eight = value.to_ne_bytes());
+            Ok(())
+        })
+    };
+    columns.into_iter().map(bytes).collect()
+}
+
+#[pyfunction]
+fn summarise(py: Python<'_>, directory: PathBuf, period: (f64, f64), end_s: f64) -> PyResult<String> {
+    read(py, move || linkpool_sim::summarise(&directory, period, end_s))
 }
 
 #[pyfunction]
@@ -98,7 +144,7 @@ fn check(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: V
 }
 
 #[pyfunction]
-fn convert(py: Python<'_>, source: std::path::PathBuf, target: std::path::PathBuf) -> PyResult<()> {
+fn convert(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<()> {
     py.detach(|| linkpool_scenario::convert(&source, &target)).map_err(PyValueError::new_err)
 }
 

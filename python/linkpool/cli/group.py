@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from linkpool.cli.console import fail
+from linkpool.cli.quick import QuickCommand, QuickParams
 
 
 class Command(NamedTuple):
@@ -42,7 +43,7 @@ class Command(NamedTuple):
             passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
             one.command(name, context_settings={**passed_on, "help_option_names": []})(found)
         else:
-            one.command(name)(_interruptible(found, self.on_interrupt))
+            one.command(name, cls=QuickCommand)(_interruptible(found, self.on_interrupt))
         return get_command(one)
 
 
@@ -64,7 +65,7 @@ def group(commands: Commands, **settings: Any) -> typer.Typer:
     )
 
 
-class _Group(TyperGroup):
+class _Group(QuickParams, TyperGroup):
     """A group of which the commands are loaded when they are called."""
 
     listed: Commands = {}

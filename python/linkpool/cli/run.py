@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool import api
-from linkpool.cli.console import fail, load, say, stderr, stdout
+from linkpool.cli.console import fail, load, say, stdout, warn
 from linkpool.cli.progress import watching
 from linkpool.cli.replaced import say_replaced
 from linkpool.cli.show import print_result
@@ -56,7 +56,7 @@ def run(
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
     for line in [*said, *(f"warning: {line}" for line in short_drains(scenario.toml))]:
-        stderr().print(line, soft_wrap=True)
+        warn(line)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
     count = threads or scenario.worthwhile_threads(cpus())
     name = f"{file.name} {explain(scenario.hosts, count, cpus(), threads)}"

@@ -31,10 +31,10 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from linkpool.censored import Bounded, Censored, needed
+from linkpool.censored import Bounded, Censored
+from linkpool.percentiles import needed
 from linkpool.result import Result
-from linkpool.summarise import SIZES
-from linkpool.summary import size_class
+from linkpool.summary import SIZES, size_class
 from linkpool.unfinished import slowdown_so_far
 
 ALL = "all"
@@ -189,7 +189,7 @@ def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
         names: measures, or statistics and parts of them, in the order of the rows.
 
     A part of which there is nothing, such as flows of more than 10 MB, has no row. A percentile of
-    fewer values than it needs (`linkpool.censored.needed`) has a row without a value.
+    fewer values than it needs (`linkpool.percentiles.needed`) has a row without a value.
 
     Columns: `value`; of a sample also `count`, how many values it has, and `unfinished`, how many
     of them are lower bounds (null: they cannot be); `at_least`: `value` is a lower bound too.

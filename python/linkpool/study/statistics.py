@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from linkpool.censored import Censored, needed
+from linkpool.censored import Censored
 from linkpool.intervals import (
     CONFIDENCE,
     Interval,
@@ -19,6 +19,7 @@ from linkpool.intervals import (
     ratio_interval,
     sign_p,
 )
+from linkpool.percentiles import needed
 from linkpool.result import Result
 from linkpool.study.measures import MEASURES, percentile, samples, wanted
 from linkpool.study.model import SEED, Study

@@ -7,10 +7,11 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from linkpool.censored import Censored, needed
+from linkpool.censored import Censored
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.source import measured_flows
+from linkpool.percentiles import needed
 from linkpool.unfinished import so_far
 
 CLASSES = 10
