@@ -132,11 +132,15 @@ def simulate_loaded(
             require_room(scenario, target)
         scenario.run(str(partial), progress, threads)
         check(partial)
-        write_summary(partial)
-    return Result(target, run_code=True)
+        summary = write_summary(partial)
+    result = Result(target, run_code=True)
+    result.summary_text = summary  # of the same tables
+    return result
 
 
-def write_summary(directory: Path) -> None:
-    """Write the summary of a result beside its tables."""
-    summary = Result.of_run(directory).summary.as_dict()
-    (directory / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
+def write_summary(directory: Path) -> str:
+    """Write the summary of a result beside its tables, and return it."""
+    summary = Result.of_run(directory).summary_text
+    text = json.dumps(json.loads(summary), indent=1)
+    (directory / "summary.json").write_bytes(text.encode() + b"\n")
+    return summary

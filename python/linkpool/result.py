@@ -32,6 +32,8 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
     from linkpool.api import Progress
@@ -87,6 +89,7 @@ class Result:
         self.run_code = run_code
         self._checked: set[str] = set()
         self._decoded: set[str] = set()
+        self._fit: set[str] = set()
         self._is_own = False
 
     @classmethod
@@ -187,6 +190,18 @@ class Result:
         """Counters of links per interval, where the scenario's `[record]` asks for them."""
         return self._table("counters")
 
+    def numbers(self, table: str, *names: str) -> list[npt.NDArray[np.float64]]:
+        """Return columns of numbers or flags as arrays, without polars: NaN where there is none."""
+        import numpy as np
+
+        self._require(table)
+        file = f"{table}.parquet"
+        try:
+            columns = _core.read_numbers(str(self.dir / file), list(names))
+        except ValueError as error:
+            self._fail(file, f"is damaged ({_line(error)})")
+        return [np.frombuffer(column) for column in columns]
+
     @cached_property
     def period(self) -> tuple[float, float]:
         """The measured period, seconds: its start, and its end or that of the run."""
@@ -207,15 +222,19 @@ class Result:
     @cached_property
     def summary(self) -> Summary:
         """Statistics over the measured flows and the links, computed from the tables."""
+        return Summary.parse(self.summary_text)
+
+    @cached_property
+    def summary_text(self) -> str:
+        """The same as JSON, as the simulator computes it."""
         period = self.period
         for table in ("flows", "links", "workloads", "jobs", "rtt"):
             if TABLES[table].lacking is None or self.has(table):
                 self._require(table)
         try:
-            text = _core.summarise(str(self.dir), period, float(self.run["simulated_s"]))
+            return _core.summarise(str(self.dir), period, float(self.run["simulated_s"]))
         except ValueError as error:
             self._fail("*.parquet", f"are not as linkpool writes them ({_line(error)})")
-        return Summary.parse(text)
 
     @cached_property
     def written_summary(self) -> dict[str, Any]:
@@ -453,6 +472,8 @@ class Result:
     def _require(self, name: str) -> None:
         """Check that a table is there, and that it has the columns that this version writes."""
         file = f"{name}.parquet"
+        if name in self._fit:
+            return
         lacking = TABLES[name].lacking
         if lacking is not None and not self.has(name) and self.dir.is_dir():
             raise NotRecordedError(f"{self.dir} has no {name}; {lacking}")
@@ -469,6 +490,7 @@ class Result:
                 )
             if found[column.name] != column.type:
                 self._fail(file, f"has another type of column {column.name} than {column.type}")
+        self._fit.add(name)
 
     def _require_readable(self, file: str) -> None:
         """Decode a table that no manifest vouches for: polars would panic where it is damaged."""

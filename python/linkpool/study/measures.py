@@ -4,12 +4,15 @@ A measure is one declaration. A sample gives a value per flow, job, port or samp
 `mean`, `max` and percentiles such as `p99` are taken of these:
 
     @sampled("goodput", "bit/s", "what the application of a flow received, over its active time")
-    def _goodput(result: Result) -> pl.LazyFrame:
-        flows = result.scan("flows").filter("measured")
-        return flows.select(pl.lit(ALL).alias("part"), pl.col("goodput_bps").alias("value"))
+    def _goodput(result: Result) -> Iterator[Part]:
+        measured, goodput = result.numbers("flows", "measured", "goodput_bps")
+        yield Part.of(ALL, goodput[measured == 1.0])
 
-A third column, `unfinished`, tells which values are only lower bounds: of a flow that the end of
-the run cut off, the time that it had taken by then (`linkpool.censored`).
+`Part.unfinished` tells which values are only lower bounds: of a flow that the end of the run cut
+off, the time that it had taken by then (`linkpool.censored`).
+
+Studies have many short runs: columns are arrays of numpy, as to ask polars for one takes longer
+than such a run.
 
 A number that is counted or computed once per run is given by part and statistic:
 
@@ -26,22 +29,57 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from linkpool.censored import Bounded, Censored
 from linkpool.percentiles import needed
 from linkpool.result import Result
 from linkpool.summary import SIZES, size_class
-from linkpool.unfinished import slowdown_so_far
 
 ALL = "all"
 """The part of a measure that is about the whole run."""
 
 Row: TypeAlias = "tuple[str, str, float | None]"
 """Part, statistic and value."""
+
+Values: TypeAlias = npt.NDArray[np.float64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Part(NamedTuple):
+    """A part of a sample.
+
+    Attributes:
+        name: of the part.
+        values: finite numbers.
+        unfinished: which of them are lower bounds; None: none can be.
+
+    """
+
+    name: str
+    values: Values
+    unfinished: Flags | None = None
+
+    @classmethod
+    def of(cls, name: str, values: Values, unfinished: Flags | None = None) -> "Part":
+        """Return the values that are there: NaN stands for none."""
+        there = ~np.isnan(values)
+        if there.all():
+            return cls(name, values, unfinished)
+        return cls(name, values[there], None if unfinished is None else unfinished[there])
+
+    def censored(self) -> Censored:
+        """Return the values as a sample with lower bounds."""
+        if self.unfinished is None:
+            return Censored(self.values, np.zeros(self.values.size, bool))
+        return Censored(self.values, self.unfinished)
+
+
+Sampling: TypeAlias = Callable[[Result], Iterator[Part]]
 
 SCHEMA = {
     "measure": pl.String,
@@ -68,7 +106,7 @@ class Measure:
         unit: of the values: s, bit/s, packets, or "" for numbers without one.
         meaning: what is measured, as a clause.
         statistics: of a sample, those that are taken if none is named; otherwise all that it has.
-        sample: returns the sample of a run, in columns `part` and `value`; None: it has none.
+        sample: gives the parts of the sample of a run; None: it has none.
         rows: returns the values of a run; None: they are statistics of the sample.
         by_ratio: values are above 0 and heavy-tailed, so runs are compared by ratios: means over
             seeds are geometric, and intervals are those of logarithms.
@@ -82,7 +120,7 @@ class Measure:
     unit: str
     meaning: str
     statistics: tuple[str, ...]
-    sample: Callable[[Result], pl.LazyFrame] | None = None
+    sample: Sampling | None = None
     rows: Callable[[Result], Iterator[Row]] | None = None
     by_ratio: bool = False
     needs: tuple[str, ...] = ()
@@ -106,10 +144,10 @@ def sampled(
     needs: tuple[str, ...] = (),
     by_ratio: bool = False,
     by_layer: bool = False,
-) -> Callable[[Callable[[Result], pl.LazyFrame]], Callable[[Result], pl.LazyFrame]]:
+) -> Callable[[Sampling], Sampling]:
     """Declare a measure that has a value per flow, job, port or sample in time."""
 
-    def declare(sample: Callable[[Result], pl.LazyFrame]) -> Callable[[Result], pl.LazyFrame]:
+    def declare(sample: Sampling) -> Sampling:
         MEASURES[name] = Measure(
             name,
             unit,
@@ -195,38 +233,39 @@ def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
     of them are lower bounds (null: they cannot be); `at_least`: `value` is a lower bound too.
 
     """
-    return pl.concat([_measure(result, wanted(name)) for name in names])
-
-
-def _measure(result: Result, of: Wanted) -> pl.DataFrame:
-    what, unit = of.measure.name, of.measure.unit
-    rows: list[tuple[object, ...]] = []
-    if of.measure.sample is not None:
-        for part, values, can_be_cut_off in samples(of.measure.sample(result), of.part):
-            cut_off = values.unfinished if can_be_cut_off else None
-            for name in of.statistics:
-                value, at_least = statistic_of(values, name) or (None, False)
-                rows.append((what, part, name, unit, value, values.count, cut_off, at_least))
-    elif of.measure.rows is not None:
-        rows = [
-            (what, part, name, unit, value, None, None, False)
-            for part, name, value in of.measure.rows(result)
-            if name in of.statistics and value is not None and of.part in (None, part)
-        ]
+    rows = [row for name in names for row in _rows(result, wanted(name))]
     return pl.DataFrame(rows, SCHEMA, orient="row")
 
 
-def samples(
-    sample: pl.LazyFrame, wanted_part: str | None = None
-) -> Iterator[tuple[str, Censored, bool]]:
-    """Give name and values of each part of a sample, or of one; and if values may be bounds."""
-    table = sample.drop_nulls("value").collect()
-    can_be_cut_off = "unfinished" in table.columns
-    for (part,), of in table.partition_by("part", as_dict=True, maintain_order=True).items():
-        if wanted_part in (None, part):
-            cut_off = of["unfinished"].to_numpy() if can_be_cut_off else np.zeros(of.height, bool)
-            values = of["value"].cast(pl.Float64).to_numpy()
-            yield str(part), Censored(values, cut_off), can_be_cut_off
+def _rows(result: Result, of: Wanted) -> Iterator[tuple[object, ...]]:
+    what, unit = of.measure.name, of.measure.unit
+    if of.measure.sample is not None:
+        for part in samples(of.measure.sample(result), of.part):
+            values = part.censored()
+            cut_off = None if part.unfinished is None else values.unfinished
+            for name in of.statistics:
+                value, at_least = statistic_of(values, name) or (None, False)
+                yield what, part.name, name, unit, value, values.count, cut_off, at_least
+    elif of.measure.rows is not None:
+        for part_name, name, value in of.measure.rows(result):
+            if name in of.statistics and value is not None and of.part in (None, part_name):
+                yield what, part_name, name, unit, value, None, None, False
+
+
+def samples(sample: Iterator[Part], wanted_part: str | None = None) -> Iterator[Part]:
+    """Give each part of a sample in which there is anything, or one part of it."""
+    for part in sample:
+        if wanted_part in (None, part.name) and part.values.size:
+            yield part
+
+
+def together(parts: Sequence[Part]) -> Iterator[Part]:
+    """Put the parts of several samples that have one name together, in order of their first."""
+    for name in dict.fromkeys(part.name for part in parts):
+        mine = [part for part in parts if part.name == name]
+        bounds = [part.unfinished for part in mine if part.unfinished is not None]
+        values = np.concatenate([part.values for part in mine])
+        yield Part(name, values, np.concatenate(bounds) if bounds else None)
 
 
 def statistic_of(sample: Censored, name: str) -> Bounded | None:
@@ -250,56 +289,80 @@ def percentile(name: str) -> Fraction:
     return Fraction(match[1])
 
 
-def by_size(flows: pl.LazyFrame, value: pl.Expr, age: pl.Expr) -> pl.LazyFrame:
-    """Return a sample with a value per flow: of all flows, and then of each class of sizes.
+class _Flows(NamedTuple):
+    """The measured flows of a run that have a size.
 
-    Args:
-        flows: measured flows; those without a size have no value.
-        value: of a flow that has finished.
-        age: the least that the value of a flow may be that had not finished when the run ended.
+    Attributes:
+        sizes: their payloads, bytes.
+        unfinished: which had not finished when the run ended.
+        columns: more columns of the table.
 
     """
-    size, done = pl.col("size_bytes"), pl.col("end_s").is_not_null()
-    each = flows.filter(size.is_not_null()).select(
-        pl.when(done).then(value).otherwise(age).cast(pl.Float64).alias("value"),
-        (~done).alias("unfinished"),
-        "size_bytes",
-    )
-    parts = [each.with_columns(part=pl.lit(ALL))]
-    for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
-        inside = (size > above) if upto is None else (size > above) & (size <= upto)
-        parts.append(each.filter(inside).with_columns(part=pl.lit(size_class(above, upto))))
-    return pl.concat(parts).select("part", "value", "unfinished")
+
+    sizes: Values
+    unfinished: Flags
+    columns: list[Values]
+
+    @classmethod
+    def of(cls, result: Result, *names: str) -> "_Flows":
+        measured, sizes, ends, *more = result.numbers(
+            "flows", "measured", "size_bytes", "end_s", *names
+        )
+        chosen = (measured == 1.0) & ~np.isnan(sizes)
+        return cls(sizes[chosen], np.isnan(ends[chosen]), [column[chosen] for column in more])
+
+    def by_size(self, value: Values, so_far: Values) -> Iterator[Part]:
+        """Give a sample with a value per flow: of all flows, and then of each class of sizes.
+
+        Args:
+            value: of a flow that has finished.
+            so_far: the least that the value of a flow may be that had not when the run ended.
+
+        """
+        values = np.where(self.unfinished, so_far, value)
+        yield Part.of(ALL, values, self.unfinished)
+        for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
+            inside = self.sizes > above
+            if upto is not None:
+                inside &= self.sizes <= upto
+            yield Part.of(size_class(above, upto), values[inside], self.unfinished[inside])
 
 
-def measured(result: Result) -> pl.LazyFrame:
-    """Return the measured flows."""
-    return result.scan("flows").filter("measured")
+def by_layer(values: Values, layers: Sequence[tuple[str, str]]) -> Iterator[Part]:
+    """Give a sample with a value per row: of each pair of layers, by direction."""
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(layers))}
+    of_row = np.array([numbers[name] for name in layers])
+    for (layer, to_layer), number in numbers.items():
+        yield Part.of(f"{layer}, {to_layer}", values[of_row == number])
 
 
-def by_layer(links: pl.LazyFrame, value: str) -> pl.LazyFrame:
-    """Return a sample with a value per row of `links`: of each pair of layers, by direction."""
-    part = pl.format("{}, {}", "layer", "to_layer")
-    return links.select(part.alias("part"), pl.col(value).cast(pl.Float64).alias("value"))
+def _parts(table: pl.DataFrame) -> Iterator[Part]:
+    """Give the parts of a table with columns `part` and `value`, in order of their first rows."""
+    for (name,), of in table.partition_by("part", as_dict=True, maintain_order=True).items():
+        yield Part.of(str(name), of["value"].cast(pl.Float64).fill_null(np.nan).to_numpy())
 
 
 @sampled("fct", "s", "completion time of flows from the first SYN, by size", by_ratio=True)
-def _fct(result: Result) -> pl.LazyFrame:
-    return by_size(measured(result), pl.col("fct_s"), pl.col("active_s"))
+def _fct(result: Result) -> Iterator[Part]:
+    flows = _Flows.of(result, "fct_s", "active_s")
+    yield from flows.by_size(*flows.columns)
 
 
 @sampled(
     "fct_established", "s", "completion time of flows from the SYN-ACK, by size", by_ratio=True
 )
-def _fct_established(result: Result) -> pl.LazyFrame:
+def _fct_established(result: Result) -> Iterator[Part]:
+    flows = _Flows.of(result, "fct_established_s", "start_s", "active_s", "established_s")
+    times, start, active, established = flows.columns
     # Without a SYN-ACK the time has not begun.
-    since = pl.col("start_s") + pl.col("active_s") - pl.col("established_s")
-    return by_size(measured(result), pl.col("fct_established_s"), since.fill_null(0.0))
+    yield from flows.by_size(times, np.nan_to_num(start + active - established, nan=0.0))
 
 
 @sampled("slowdown", "", "completion time of flows over the ideal one, by size", by_ratio=True)
-def _slowdown(result: Result) -> pl.LazyFrame:
-    return by_size(measured(result), pl.col("slowdown"), slowdown_so_far())
+def _slowdown(result: Result) -> Iterator[Part]:
+    flows = _Flows.of(result, "slowdown", "active_s", "ideal_fct_s")
+    slowdown, active, ideal = flows.columns
+    yield from flows.by_size(slowdown, np.maximum(active / ideal, 1.0))
 
 
 @counted(
@@ -322,10 +385,13 @@ def _flows(result: Result) -> Iterator[Row]:
 
 
 @sampled("goodput", "bit/s", "what the application of a flow received, over its active time")
-def _goodput(result: Result) -> pl.LazyFrame:
-    in_period = 8.0 * pl.col("measured_bytes") / pl.col("measured_s")
-    own = pl.when(pl.col("size_bytes").is_null()).then(in_period).otherwise("goodput_bps")
-    return measured(result).select(pl.lit(ALL).alias("part"), own.alias("value"))
+def _goodput(result: Result) -> Iterator[Part]:
+    names = ("measured", "size_bytes", "measured_bytes", "measured_s", "goodput_bps")
+    measured, sizes, delivered, time, goodput = result.numbers("flows", *names)
+    own = goodput.copy()
+    unlimited = np.isnan(sizes) & (measured == 1.0)
+    own[unlimited] = 8.0 * delivered[unlimited] / time[unlimited]
+    yield Part.of(ALL, own[measured == 1.0])
 
 
 @counted("delivered", "bit/s", "payload acknowledged in the measured period, all flows", ("rate",))
@@ -350,18 +416,16 @@ def _jain(result: Result) -> Iterator[Row]:
     ),
     by_ratio=True,
 )
-def _jct(result: Result) -> pl.LazyFrame:
-    under_way = pl.col("end_s").is_null()
-    age = float(result.run["simulated_s"]) - pl.col("start_s")
-    return (
-        result.scan("jobs")
-        .filter("measured")
-        .select(
-            pl.col("label").alias("part"),
-            pl.when(under_way).then(age).otherwise("jct_s").alias("value"),
-            under_way.alias("unfinished"),
-        )
-    )
+def _jct(result: Result) -> Iterator[Part]:
+    measured, start, end, time = result.numbers("jobs", "measured", "start_s", "end_s", "jct_s")
+    (labels,) = result.columns("jobs", "label")
+    under_way = np.isnan(end)
+    times = np.where(under_way, float(result.run["simulated_s"]) - start, time)
+    of_row = np.array(labels, object)
+    chosen = measured == 1.0
+    for label in dict.fromkeys(of_row[chosen]):
+        mine = chosen & (of_row == label)
+        yield Part.of(label, times[mine], under_way[mine])
 
 
 @counted(
@@ -383,8 +447,10 @@ def _utilisation(result: Result) -> Iterator[Row]:
 @sampled(
     "queue_max", "packets", "longest queue of each port in the whole run, by layer", by_layer=True
 )
-def _queue_max(result: Result) -> pl.LazyFrame:
-    return by_layer(result.scan("links"), "max_queue_pkts")
+def _queue_max(result: Result) -> Iterator[Part]:
+    (longest,) = result.numbers("links", "max_queue_pkts")
+    layers = result.columns("links", "layer", "to_layer")
+    yield from by_layer(longest, list(zip(*layers, strict=True)))
 
 
 @sampled(
@@ -394,17 +460,19 @@ def _queue_max(result: Result) -> pl.LazyFrame:
     needs=("record.queue",),
     by_layer=True,
 )
-def _queue(result: Result) -> pl.LazyFrame:
+def _queue(result: Result) -> Iterator[Part]:
     links = result.scan("links").select("link", "layer", "to_layer")
     start, end = result.period
     samples = result.scan("queue").filter(pl.col("time_s").is_between(start, end))
-    return by_layer(samples.join(links, on="link"), "queue_pkts")
+    part = pl.format("{}, {}", "layer", "to_layer")
+    of_layers = samples.join(links, on="link", maintain_order="left")
+    yield from _parts(of_layers.select(part.alias("part"), value="queue_pkts").collect())
 
 
 @counted("loss", "", "packets dropped by queues over packets offered to them, by layer", ("share",))
 def _loss(result: Result) -> Iterator[Row]:
-    links = result.links
-    offered = int(links["packets"].sum()) + int(links["drops"].sum())
+    packets, drops = result.numbers("links", "packets", "drops")
+    offered = int(packets.sum()) + int(drops.sum())
     yield ALL, "share", result.summary.drops / offered if offered else None
     for use in result.summary.layers:
         yield f"{use.layer}, {use.to_layer}", "share", use.loss
@@ -445,10 +513,8 @@ def _retransmissions(result: Result) -> Iterator[Row]:
     "longest time after the first change of a link in which a flow got nothing acknowledged",
     needs=("record.rate",),
 )
-def _silence(result: Result) -> pl.LazyFrame:
-    return _around_the_change(result).select(
-        pl.lit(ALL).alias("part"), pl.col("silence_s").alias("value")
-    )
+def _silence(result: Result) -> Iterator[Part]:
+    yield Part.of(ALL, _around_the_change(result).collect()["silence_s"].to_numpy())
 
 
 @sampled(
@@ -457,9 +523,10 @@ def _silence(result: Result) -> pl.LazyFrame:
     "goodput of a flow after the first change of a link over its goodput before",
     needs=("record.rate",),
 )
-def _goodput_kept(result: Result) -> pl.LazyFrame:
+def _goodput_kept(result: Result) -> Iterator[Part]:
     kept = pl.col("after_bps") / pl.col("before_bps")
-    return _around_the_change(result).select(pl.lit(ALL).alias("part"), kept.alias("value"))
+    table = _around_the_change(result).select(kept=kept.fill_null(np.nan)).collect()
+    yield Part.of(ALL, table["kept"].to_numpy())
 
 
 @counted(

@@ -21,7 +21,7 @@ from linkpool.intervals import (
 )
 from linkpool.percentiles import needed
 from linkpool.result import Result
-from linkpool.study.measures import MEASURES, percentile, samples, wanted
+from linkpool.study.measures import MEASURES, Part, percentile, samples, together, wanted
 from linkpool.study.model import SEED, Study
 
 WHAT = ("measure", "part", "statistic", "unit")
@@ -231,21 +231,21 @@ def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) ->
     asked = [wanted(name) for name in study.measures]
     asked = [of for of in asked if of.measure.sample is not None]
     measures = {of.measure.name: of.measure.sample for of in asked}
-    gathered: dict[tuple[Any, ...], dict[str, list[pl.DataFrame]]] = {}
+    gathered: dict[tuple[Any, ...], dict[str, list[Part]]] = {}
     for keys, result in results:
         of_keys = gathered.setdefault(tuple(keys[key] for key in study.keys), {})
         for name, sample in measures.items():
             assert sample is not None
-            of_keys.setdefault(name, []).append(sample(result).collect())
+            of_keys.setdefault(name, []).extend(sample(result))
     rows: list[tuple[Any, ...]] = []
     for group, of_keys in gathered.items():
         for of in asked:
-            table = pl.concat(of_keys[of.measure.name])
-            for part, values, can_be_cut_off in samples(table.lazy(), of.part):
-                cut_off = values.unfinished if can_be_cut_off else None
+            for part in samples(together(of_keys[of.measure.name]), of.part):
+                values = part.censored()
+                cut_off = None if part.unfinished is None else values.unfinished
                 for name in of.statistics:
                     if name.startswith("p"):
-                        start = (*group, of.measure.name, part, name, of.measure.unit)
+                        start = (*group, of.measure.name, part.name, name, of.measure.unit)
                         rows.append((*start, values.count, cut_off, *_pooled(values, name)))
     schema: dict[str, Any] = dict.fromkeys([*study.keys, *WHAT])
     return pl.DataFrame(rows, {**schema, **POOLED}, orient="row", infer_schema_length=None)
