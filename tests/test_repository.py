@@ -146,6 +146,41 @@ def test_commands_that_a_page_shows_exist(page: Path) -> None:
         assert set(options) <= allowed, f"{name}: {set(options) - allowed}"
 
 
+INPUT = r"(?<!\S)([\w./-]+\.(?:toml|csv|graphml|goal|bin|json|topo|cm))\b"
+WRITES = {"convert": 1, "new": 0}
+"""How many of the files of a command, the last ones, it writes."""
+
+
+def inputs(page: Path) -> Iterator[str]:
+    """Give the files that the commands of a page read, whatever kind of block they stand in."""
+    text = page.read_text(encoding="utf-8")
+    written: set[str] = set()
+    for block in re.findall(r"^```(?:sh|console|)\n(.*?)^```", text, flags=re.M | re.S):
+        shown = re.findall(r"^(?:sudo )?(?:\S*/)?linkpool(?:-linux)? ([a-z].*)$", block, flags=re.M)
+        for name, line in (line.split(" ", 1) for line in shown if " " in line):
+            read, made = (
+                re.sub(r"(?:--\S+|[>|]) \S+", "", line),
+                re.findall(rf"--out {INPUT}", line),
+            )
+            named = re.findall(INPUT, read)
+            last = len(named) - WRITES.get(name, 0)
+            yield from (file for file in named[:last] if file not in written)
+            written |= {*named[last:], *made}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_files_that_commands_read_are_there(page: Path) -> None:
+    """They are in the repository, the page links to them, or it tells the reader to write them."""
+    text = page.read_text(encoding="utf-8")
+    for file in inputs(page):
+        there = any((folder / file).is_file() for folder in (ROOT, page.parent))
+        linked = [
+            page.parent / to for to in re.findall(rf"\]\(([\w./-]*{re.escape(file)})\)", text)
+        ]
+        given = f"Write this to `{file}`" in text or "/KEY/" in file
+        assert there or given or any(map(Path.is_file, linked)), f"{file} is not there"
+
+
 def dependencies(manifest: dict[str, Any]) -> Iterator[str]:
     yield from manifest.get("dependencies", {})
     yield from manifest.get("dev-dependencies", {})
