@@ -6,6 +6,10 @@ use std::collections::BTreeSet;
 use linkpool_scenario::{ScenarioError, load, schema};
 
 const UET: &str = "control = \"uet\"\ntrimmable = false";
+const UET_FLOWBENDER: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"flowbender\"";
+const UET_FLOWLETS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"flowlets\"";
+const UET_RSS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"rss\"";
+const UET_SWIFT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"swift\"";
 const UET_CONSTANT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"constant\"";
 
 /// A key and a value of it; settings beside which it applies; others, beside which it does not; to
@@ -96,6 +100,16 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("nscc_nacks_lower_rtt = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_losses_ignored = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_without_sample = \"hold\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("rehash_above = 0.1", UET_FLOWBENDER, UET, "`balancer = \"flowbender\"` and `balancer = \"plb\"`"),
+    ("rehash_after = 2", UET_FLOWBENDER, UET, "`balancer = \"flowbender\"` and `balancer = \"plb\"`"),
+    ("flowlet_gap = \"7us\"", UET_FLOWLETS, UET, "`balancer = \"flowlets\"`"),
+    ("flowlet_by = \"acks\"", UET_FLOWLETS, UET, "`balancer = \"flowlets\"`"),
+    ("rss_subflows = 3", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("rss_period = \"20us\"", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("rss_margin = 0.1", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("rss_heeds_timeouts = false", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("swift_target = \"7us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
+    ("swift_range = \"20us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
     ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
 ];
 

@@ -164,6 +164,40 @@ fn sleek_repairs_an_incast() {
     assert!((again as f64 / 441.0 - 1.0).abs() < 0.1 && timeouts < 30, "{last} {again} {timeouts}");
 }
 
+/// Balancers with one value at a time, subflows, and Swift carry a permutation to its end; spread over subflows it
+/// ends before it does on one path.
+#[test]
+fn values_may_stay_for_many_packets() {
+    let flows: String = (0..16).map(|host| flow(host, (host + 5) % 16, 500_000)).collect();
+    let last = |keys: &str| {
+        let r = run(&format!("{HTSIM}entropies = 128\n{keys}\n{flows}"));
+        assert!((0..16).all(|i| r.flow(i).acked_bytes == 500_000), "{keys}");
+        (0..16).map(|i| fct(&r, i)).max().unwrap() as f64 / 1e6
+    };
+    let one = last("balancer = \"plb\"");
+    let moved = last("balancer = \"flowbender\"");
+    let spread = last("balancer = \"rss\"");
+    assert!(spread < one && spread < moved, "{one} {moved} {spread}");
+    last("balancer = \"flowlets\"");
+    last("sender_law = \"swift\"");
+}
+
+/// A path fails while routing does not know. Subflow n of RSS carries the packets n modulo their number, those that
+/// are sent again too: if timeouts do not make it the slowest, it stays on the dead path.
+#[test]
+fn a_subflow_leaves_a_dead_path() {
+    let down =
+        "[routing]\nreconverge = \"never\"\n[[change]]\nlinks = [\"e0.0->a0.0\"]\nstate = \"down\"\nat = \"20us\"\n";
+    let ends = |heeds| {
+        let r = run(&format!(
+            "{HTSIM}entropies = 128\nbalancer = \"rss\"\nrss_heeds_timeouts = {heeds}\n{}{down}",
+            flow(0, 13, 2_000_000)
+        ));
+        r.outcome.flows[0].finished.is_some()
+    };
+    assert_eq!((ends(true), ends(false)), (true, false));
+}
+
 /// Losses without a trace are found by the constant timeout.
 #[test]
 fn what_is_lost_with_its_link_is_sent_again() {

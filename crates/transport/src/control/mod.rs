@@ -43,6 +43,7 @@ pub use mptcp_cut::{CutConfig, MptcpCut};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use semi_coupled::{SemiCoupled, SemiCoupledConfig};
+pub(crate) use swift::flow_term;
 pub use swift::{FlowScaling, Swift, SwiftConfig, SwiftRtt};
 pub use uncoupled::Uncoupled;
 pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};

@@ -73,16 +73,22 @@ settings! {
     }
 }
 
+/// What a window of `cwnd` packets adds to the target: `range` at the lesser of two windows, nothing at the
+/// larger (section 3.5).
+pub(crate) fn flow_term(range: f64, (least, most): (f64, f64), cwnd: f64) -> f64 {
+    let root = |w: f64| 1.0 / w.sqrt();
+    let a = range / (root(least) - root(most));
+    let b = -a * root(most);
+    if cwnd <= least { range } else { (a * root(cwnd) + b).max(0.0) }
+}
+
 impl SwiftConfig {
     /// The target of the round-trip time with a window of `cwnd` packets over `hops` switches
     /// (section 3.5): base + hops h + min(max(a / sqrt(cwnd) + b, 0), range), where a and b follow
     /// from the windows at which the term is the range and zero. In ps.
     fn target(&self, cwnd: f64, hops: u32) -> f64 {
-        let (range, root) = (self.flow_range.0 as f64, |w: f64| 1.0 / w.sqrt());
-        let a = range / (root(self.flow_min) - root(self.flow_max));
-        let b = -a * root(self.flow_max);
         let cwnd = if self.flow_scaling == FlowScaling::WholePackets { cwnd.floor() } else { cwnd };
-        let flows = if cwnd <= self.flow_min { range } else { (a * root(cwnd) + b).max(0.0) };
+        let flows = flow_term(self.flow_range.0 as f64, (self.flow_min, self.flow_max), cwnd);
         self.base_target.0 as f64 + f64::from(hops) * self.hop.0 as f64 + flows
     }
 }

@@ -1,7 +1,8 @@
 //! The settings of a UET transport as its endpoints read them.
 
-use super::balancer::BalancerKind;
+use super::balancer::{BalancerKind, Spraying};
 use super::nscc::NsccConfig;
+use super::swift::SwiftTarget;
 use super::window::product;
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
@@ -17,6 +18,8 @@ pub enum SenderLaw {
     Fastflow,
     /// DCTCP.
     Dctcp,
+    /// Swift.
+    Swift,
     /// Nothing: it stays as it is.
     Constant,
     /// There is no window; the receiver grants credit.
@@ -34,6 +37,8 @@ pub struct Config {
     pub entropies: u16,
     /// How senders choose among them.
     pub balancer: BalancerKind,
+    /// The settings of that.
+    pub spraying: Spraying,
     /// A receiver acknowledges at least so many bytes on the wire together.
     pub ack_bytes: u32,
     /// The time after which the oldest packet without an answer is sent again.
@@ -60,6 +65,8 @@ pub struct Config {
     pub sleek: bool,
     /// Network signal-based congestion control.
     pub nscc: NsccConfig,
+    /// Swift.
+    pub swift: SwiftTarget,
 }
 
 impl Config {

@@ -1,20 +1,33 @@
 //! The family UET: its names, its settings and its facts.
 
-use super::balancer::BalancerKind;
+use super::balancer::{BalancerKind, Spraying};
 use super::config::{Config, SenderLaw};
 use super::median;
 use super::nscc::{NsccConfig, NsccSettings};
 use super::surroundings::Network;
+use super::swift::{SwiftSettings, SwiftTarget};
 use crate::config::Config as Common;
 use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread, Surroundings};
 use crate::wire::WireConfig;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Ultra Ethernet transport.
 #[derive(Clone, Copy, Debug)]
 pub struct Uet;
+
+/// The gaps that end flowlets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowletBy {
+    /// Those between packets that are sent.
+    Sends,
+    /// Those between answers.
+    Acks,
+}
 
 settings! {
     /// The settings of UET.
@@ -28,11 +41,40 @@ settings! {
         /// round, in another order each round. `"bitmap"`: the same, but a value that was marked, trimmed
         /// or lost is left out for some rounds. `"reps"`: the value that came back first of the last
         /// eight without a mark, each once; else a random one. `"reps-legacy"`: the same of all that came
-        /// back. `"mixed"`: as `"reps-legacy"`, and else as `"bitmap"`.
+        /// back. `"mixed"`: as `"reps-legacy"`, and else as `"bitmap"`. `"flowbender"`, `"plb"`: one value,
+        /// until `rehash_after` base RTTs in a row have more marks than `rehash_above`, or a timeout. `"flowlets"`:
+        /// another value after a gap. `"rss"`: `rss_subflows` values in turn by the PSN, of which the slowest is
+        /// replaced once in `rss_period`.
         balancer: BalancerKind = BalancerKind::Mixed;
+        /// The share of marked or trimmed packets, among those that ACKs and NACKs are about, above which a base
+        /// RTT is congested.
+        rehash_above: f64, from |u| if u.balancer == BalancerKind::Plb { 0.5 } else { 0.05 } => "by `balancer`: `0.05`, or `0.5` with `\"plb\"`",
+            within Bounds::from(0.0, "must be a share, at least 0 and below 1").below(1.0),
+            when |u| u.balancer.rehashes() => "`balancer = \"flowbender\"` and `balancer = \"plb\"`";
+        /// Congested base RTTs in a row after which the value changes.
+        rehash_after: u32, from |u| if u.balancer == BalancerKind::Plb { 12 } else { 1 } => "by `balancer`: `1`, or `12` with `\"plb\"`",
+            within Bounds::POSITIVE, when |u| u.balancer.rehashes() => "`balancer = \"flowbender\"` and `balancer = \"plb\"`";
+        /// The gap after which the value changes. Without the key: half of `base_rtt`.
+        flowlet_gap: Option<Time>, from |_u| None => "of `base_rtt`: half of it", within Bounds::POSITIVE_SPAN,
+            when |u| u.balancer == BalancerKind::Flowlets => "`balancer = \"flowlets\"`";
+        /// Gaps between what? `"sends"`: packets that are sent. `"acks"`: ACKs and NACKs that come, with a rest of
+        /// `rto` after each change, as published code has it by mistake.
+        flowlet_by: FlowletBy = FlowletBy::Sends, when |u| u.balancer == BalancerKind::Flowlets => "`balancer = \"flowlets\"`";
+        /// Number of subflows.
+        rss_subflows: u32 = 16, within Bounds::from(1.0, "must be 1 to 1024").to(1_024.0),
+            when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
+        /// The mean time between two changes; each is longer or shorter by up to a quarter.
+        rss_period: Time = Time::from_us(15), within Bounds::POSITIVE_SPAN,
+            when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
+        /// By how much the longest mean round-trip time must be above the shortest, in shortest ones.
+        rss_margin: f64 = 0.0, within Bounds::from(0.0, "must be at least 0"),
+            when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
+        /// Is a subflow with a timeout the slowest? false: a subflow without ACKs counts as the fastest, so that
+        /// one on a dead path stays there, as published code has it by mistake.
+        rss_heeds_timeouts: bool = true, when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
         /// What sets the window. `"nscc"`: NSCC. `"fastflow"`: FASTFLOW, once called SMaRTT. `"dctcp"`: DCTCP.
-        /// `"constant"`: it stays `first_window`. `"none"`: there is
-        /// no window, only credit of the receiver.
+        /// `"swift"`: Swift. `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of
+        /// the receiver.
         sender_law: SenderLaw = SenderLaw::Nscc,
             refused |u| u.sender_law == SenderLaw::None && !u.receiver_credit =>
                 "without a window something else must hold senders back; set `receiver_credit = true`";
@@ -71,6 +113,8 @@ settings! {
     groups {
         /// NSCC.
         nscc: NsccSettings, when |u| u.sender_law == SenderLaw::Nscc => "`sender_law = \"nscc\"`";
+        /// Swift.
+        swift: SwiftSettings, when |u| u.sender_law == SenderLaw::Swift => "`sender_law = \"swift\"`";
     }
 }
 
@@ -131,13 +175,31 @@ impl Declare for Uet {
             base_rtt: own.base_rtt.unwrap_or(Time::from_us(12)),
             rate: own.host_rate.unwrap_or(Rate::gbps(100)),
         };
+        let rto = own.rto.unwrap_or(RTO_WITHOUT_LIMIT);
+        let default_target = NsccConfig::default_target(&network, own.trimmable);
+        let mtu = f64::from(mss) + f64::from(header);
+        let nscc = NsccConfig::new(own.nscc, mss, header, &network, own.trimmable);
+        let spraying = Spraying {
+            entropies: own.entropies as u16,
+            trims: own.trimmable,
+            base_rtt: network.base_rtt,
+            rehash_above: own.rehash_above,
+            rehash_after: own.rehash_after,
+            flowlet_gap: own.flowlet_gap.unwrap_or(Time(network.base_rtt.0 / 2)),
+            flowlet_rest: (own.flowlet_by == FlowletBy::Acks).then_some(rto),
+            rss_subflows: own.rss_subflows as u16,
+            rss_period: own.rss_period,
+            rss_margin: own.rss_margin,
+            rss_heeds_timeouts: own.rss_heeds_timeouts,
+        };
         Arc::new(Config {
             mss,
             header,
             entropies: own.entropies as u16,
             balancer: own.balancer,
+            spraying,
             ack_bytes: own.ack_bytes,
-            rto: own.rto.unwrap_or(RTO_WITHOUT_LIMIT),
+            rto,
             base_rtt: network.base_rtt,
             rate: network.rate,
             most_products: own.most_products,
@@ -148,7 +210,8 @@ impl Declare for Uet {
             credit: own.receiver_credit,
             sleek: own.sleek,
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
-            nscc: NsccConfig::new(own.nscc, mss, header, &network, own.trimmable),
+            swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),
+            nscc,
         })
     }
 

@@ -5,6 +5,7 @@ use super::dctcp::Dctcp;
 use super::fastflow::Fastflow;
 use super::median::Median;
 use super::nscc::Nscc;
+use super::swift::Swift;
 use super::window::{Signal, Window};
 use linkpool_units::Time;
 
@@ -21,6 +22,7 @@ enum Rules {
     Nscc(Box<Nscc>),
     Fastflow(Box<Fastflow>),
     Dctcp(Box<Dctcp>),
+    Swift(Box<Swift>),
     Constant,
     None,
 }
@@ -32,6 +34,7 @@ impl Law {
             SenderLaw::Nscc => Rules::Nscc(Box::new(Nscc::new(now))),
             SenderLaw::Fastflow => Rules::Fastflow(Box::new(Fastflow::new(now))),
             SenderLaw::Dctcp => Rules::Dctcp(Box::new(Dctcp::new())),
+            SenderLaw::Swift => Rules::Swift(Box::default()),
             SenderLaw::Constant => Rules::Constant,
             SenderLaw::None => Rules::None,
         };
@@ -52,6 +55,7 @@ impl Law {
             Rules::Nscc(nscc) => nscc.on_ack(&signal, window, &config.nscc),
             Rules::Fastflow(fastflow) => fastflow.on_ack(&signal, window, config),
             Rules::Dctcp(dctcp) => dctcp.on_ack(&signal, window, config),
+            Rules::Swift(swift) => swift.on_ack(&signal, window, &config.swift),
             Rules::Constant | Rules::None => {}
         }
     }
@@ -60,14 +64,16 @@ impl Law {
     pub(super) fn on_nack(&mut self, bytes: u64, signal: &Signal, window: &mut Window, config: &Config) {
         match &mut self.rules {
             Rules::Nscc(nscc) => nscc.on_nack(bytes, signal, window, &config.nscc),
+            Rules::Swift(swift) => swift.on_nack(signal.now, window, &config.swift),
             _ => self.on_loss(bytes, window, config),
         }
     }
 
     /// A timeout has declared so many bytes lost.
-    pub(super) fn on_timeout(&mut self, bytes: u64, window: &mut Window, config: &Config) {
+    pub(super) fn on_timeout(&mut self, bytes: u64, now: Time, window: &mut Window, config: &Config) {
         match &mut self.rules {
             Rules::Nscc(nscc) => nscc.on_timeout(bytes, window, &config.nscc),
+            Rules::Swift(swift) => swift.on_timeout(now, window, &config.swift),
             _ => self.on_loss(bytes, window, config),
         }
     }
@@ -76,7 +82,7 @@ impl Law {
         match &mut self.rules {
             Rules::Fastflow(fastflow) => fastflow.on_loss(bytes, window, config),
             Rules::Dctcp(_) => Dctcp::on_loss(bytes, window, config),
-            Rules::Nscc(_) | Rules::Constant | Rules::None => {}
+            Rules::Nscc(_) | Rules::Swift(_) | Rules::Constant | Rules::None => {}
         }
     }
 }

@@ -27,9 +27,10 @@ mod receiver;
 mod sender;
 mod sleek;
 mod surroundings;
+mod swift;
 mod window;
 
-pub use balancer::{Balancer, BalancerKind, Feedback};
+pub use balancer::{Balancer, BalancerKind, Feedback, Spraying};
 pub use config::{Config, SenderLaw};
 pub use credit::{Pulled, Turn};
 pub use declaration::{Uet, UetSettings};
@@ -38,4 +39,5 @@ pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSamp
 pub use receiver::{Progress, Receiver};
 pub use sender::{Counters, Sender};
 pub use surroundings::Network;
+pub use swift::{SwiftSettings, SwiftTarget};
 pub use window::{Signal, Window};

@@ -145,8 +145,7 @@ impl NsccConfig {
     pub fn new(settings: NsccSettings, mss: u16, header: u16, network: &Network, trims: bool) -> NsccConfig {
         let (mss, mtu) = (f64::from(mss), f64::from(mss) + f64::from(header));
         let unit = if settings.unit == Unit::Mss { mss } else { mtu };
-        let by_default = if trims { Time((0.75 * network.base_rtt.0 as f64) as u64) } else { network.base_rtt };
-        let target = settings.target.unwrap_or(by_default);
+        let target = settings.target.unwrap_or(NsccConfig::default_target(network, trims));
         let a = product(network.rate, network.base_rtt) / product(REFERENCE.0, REFERENCE.1);
         let b = target.secs() / REFERENCE.1.secs();
         NsccConfig {
@@ -160,6 +159,13 @@ impl NsccConfig {
             adjust_bytes: 8.0 * mtu,
             least: mtu,
         }
+    }
+}
+
+impl NsccConfig {
+    /// The target without a setting (`initNsccParams`).
+    pub(super) fn default_target(network: &Network, trims: bool) -> Time {
+        if trims { Time((0.75 * network.base_rtt.0 as f64) as u64) } else { network.base_rtt }
     }
 }
 

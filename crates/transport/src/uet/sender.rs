@@ -102,7 +102,7 @@ impl Sender {
             in_order: 0,
             acked: 0,
             law: Law::new(&config, Time::ZERO),
-            balancer: Balancer::new(config.balancer, config.entropies, config.trimmable, drawn),
+            balancer: Balancer::new(config.balancer, &config.spraying, drawn),
             credit: config.credit.then(|| Box::new(Credit::new(config.most()))),
             sleek: config.sleek.then(|| Box::new(Sleek::new())),
             alive: Time::ZERO,
@@ -207,9 +207,10 @@ impl Sender {
 
     /// Sends a packet: the lowest PSN that is to be sent again, or new data.
     fn send_one(&mut self, now: Time, out: &mut impl Output) {
-        let entropy = self.entropy(out);
+        let queued = self.outstanding.first_queued();
+        let entropy = self.entropy(queued.map_or(self.outstanding.next(), |(psn, _)| psn), now, out);
         self.stats.counters.sent += 1;
-        let mut data = match self.outstanding.first_queued() {
+        let mut data = match queued {
             Some((psn, Sent { len, .. })) => {
                 self.outstanding.send_again(psn, entropy, now);
                 self.stats.counters.sent_again += 1;
@@ -234,10 +235,10 @@ impl Sender {
         out.send(data, entropy);
     }
 
-    /// The entropy value of the next packet.
-    fn entropy(&mut self, out: &mut impl Output) -> u16 {
+    /// The entropy value of packet `psn`, or of a header before it.
+    fn entropy(&mut self, psn: u32, now: Time, out: &mut impl Output) -> u16 {
         let (window, sent) = (self.window.bytes / f64::from(self.config.mss), self.outstanding.next());
-        self.balancer.next(sent, window, self.config.entropies, |n| out.random(n))
+        self.balancer.next((psn, sent), (window, self.config.entropies), now, |n| out.random(n))
     }
 
     /// A packet with so much payload is sent.
@@ -283,7 +284,9 @@ impl Sender {
         let delay = if ack.probe { self.probed(ack.psn, now) } else { self.sample(ack, now, out) };
         let before = self.in_order;
         self.take_acks(ack);
-        self.balancer.on_feedback(entropy, if ack.marked { Feedback::Marked } else { Feedback::Good }, now);
+        let feedback = if ack.marked { Feedback::Marked } else { Feedback::Good };
+        let rtt = delay.map(|delay| self.window.base_rtt + delay);
+        self.balancer.on_feedback(entropy, feedback, rtt, now);
         let signal = Signal { now, marked: ack.marked, delay, bytes, in_flight: self.in_flight };
         self.law.on_ack(signal, &mut self.window, &self.config);
         self.recover(ack, delay, now);
@@ -381,7 +384,7 @@ impl Sender {
         self.in_flight -= bytes;
         self.queue(psn);
         self.heard(now);
-        self.balancer.on_feedback(entropy, Feedback::Trimmed, now);
+        self.balancer.on_feedback(entropy, Feedback::Trimmed, None, now);
         self.send_all(now, out);
     }
 
@@ -415,7 +418,7 @@ impl Sender {
 
     /// Sends a probe, a header that asks for an ACK (`sendProbe`).
     fn probe(&mut self, now: Time, out: &mut impl Output) {
-        let (entropy, base_rtt) = (self.entropy(out), self.window.base_rtt);
+        let (entropy, base_rtt) = (self.entropy(self.outstanding.next(), now, out), self.window.base_rtt);
         if let Some(sleek) = &mut self.sleek {
             self.stats.counters.probes += 1;
             out.probe(sleek.send_probe(now, base_rtt), entropy);
@@ -426,7 +429,7 @@ impl Sender {
     /// asks, at most once a base RTT (`sendRTS`), and again after a timeout if there is no answer.
     fn ask_if_stuck(&mut self, now: Time, out: &mut impl Output) {
         if self.is_stuck() && now >= self.alive + self.config.base_rtt {
-            let (target, entropy) = (self.target(out), self.entropy(out));
+            let (target, entropy) = (self.target(out), self.entropy(self.outstanding.next(), now, out));
             self.stats.counters.asked += 1;
             self.alive = now;
             out.ask(target, entropy);
@@ -445,7 +448,7 @@ impl Sender {
         self.stats.counters.timeouts += 1;
         let Some(Sent { len, entropy, again, .. }) = self.outstanding.get(psn).copied() else { return };
         // uet-htsim does not know the value of the packet, and tells balancers another.
-        self.balancer.on_feedback(entropy, Feedback::Lost, now);
+        self.balancer.on_feedback(entropy, Feedback::Lost, None, now);
         if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering()) {
             self.outstanding.forget_oldest();
             sleek.on_timeout(psn, again > 0);
@@ -453,7 +456,7 @@ impl Sender {
         }
         let bytes = self.wire(len);
         self.in_flight -= bytes;
-        self.law.on_timeout(bytes as u64, &mut self.window, &self.config);
+        self.law.on_timeout(bytes as u64, now, &mut self.window, &self.config);
         self.queue(psn);
     }
 

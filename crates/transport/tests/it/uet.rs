@@ -3,9 +3,8 @@
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::uet::{
     Ack, Answers, BalancerKind, Config, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress, Receiver,
-    Sender,
+    Sender, SenderLaw, Spraying, SwiftTarget, Turn,
 };
-use linkpool_transport::uet::{SenderLaw, Turn};
 use linkpool_transport::{SenderState, TurnQueue};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -19,11 +18,25 @@ const RTO: Time = Time::from_us(100);
 fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     let (base_rtt, rate) = (Time::from_us(12), Rate::gbps(100));
     let nscc = NsccSettings::defaults(Preset::Linux);
+    let spraying = Spraying {
+        entropies: 16,
+        trims: true,
+        base_rtt,
+        rehash_above: 0.05,
+        rehash_after: 1,
+        flowlet_gap: us(6),
+        flowlet_rest: None,
+        rss_subflows: 4,
+        rss_period: us(15),
+        rss_margin: 0.0,
+        rss_heeds_timeouts: true,
+    };
     let mut config = Config {
         mss: MSS,
         header: 64,
         entropies: 16,
         balancer: BalancerKind::Oblivious,
+        spraying,
         ack_bytes: 4 * WIRE as u32,
         rto: RTO,
         base_rtt,
@@ -37,6 +50,7 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         sleek: false,
         nacks_lower_rtt: true,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
+        swift: SwiftTarget { target: us(9), range: us(105), mtu: WIRE as f64 },
     };
     change(&mut config);
     Arc::new(config)
@@ -399,10 +413,11 @@ fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
         1 => Just((SenderLaw::Constant, false, false)),
         1 => Just((SenderLaw::Fastflow, false, false)),
         1 => Just((SenderLaw::Dctcp, false, false)),
+        1 => Just((SenderLaw::Swift, false, false)),
     ];
-    use BalancerKind::{Bitmap, Mixed, Oblivious, Reps, RepsLegacy};
-    let balancers = prop_oneof![Just(Oblivious), Just(Bitmap), Just(Reps), Just(RepsLegacy), Just(Mixed)];
-    (laws, balancers).prop_map(|((law, credit, sleek), balancer)| (law, credit, sleek, balancer))
+    use BalancerKind::{Bitmap, Flowbender, Flowlets, Mixed, Oblivious, Plb, Reps, RepsLegacy, Rss};
+    let balancers = vec![Oblivious, Bitmap, Reps, RepsLegacy, Mixed, Flowbender, Plb, Flowlets, Rss];
+    (laws, prop::sample::select(balancers)).prop_map(|((law, credit, sleek), balancer)| (law, credit, sleek, balancer))
 }
 
 /// The fate of a packet, by the thousandth.

@@ -1,13 +1,19 @@
 //! Load balancing by the sender: the entropy value of each packet, which switches hash.
 
 mod bitmap;
+mod flowlets;
 mod oblivious;
+mod rehash;
 mod reps;
+mod rss;
 
 use bitmap::Bitmap;
+use flowlets::Flowlets;
 use linkpool_units::Time;
 use oblivious::Oblivious;
+use rehash::Rehash;
 use reps::{Recycled, Reps};
+use rss::Rss;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +31,69 @@ pub enum BalancerKind {
     RepsLegacy,
     /// All values that came back without a mark, or those of `Bitmap`.
     Mixed,
+    /// One value, until a round has many marks.
+    Flowbender,
+    /// One value, until many rounds have many marks.
+    Plb,
+    /// One value, until a gap.
+    Flowlets,
+    /// A value for each subflow, the slowest of which gets another.
+    Rss,
+}
+
+impl BalancerKind {
+    /// Does it move by rounds of marks?
+    pub(super) fn rehashes(self) -> bool {
+        matches!(self, BalancerKind::Flowbender | BalancerKind::Plb)
+    }
+}
+
+/// The settings of balancers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spraying {
+    /// Number of entropy values, a power of two.
+    pub entropies: u16,
+    /// Do switches trim? Then a timeout means that a path has failed.
+    pub trims: bool,
+    /// Round-trip time of the network without load.
+    pub base_rtt: Time,
+    /// FlowBender, PLB: the share of marks above which a round is congested.
+    pub rehash_above: f64,
+    /// FlowBender, PLB: congested rounds in a row that change the value.
+    pub rehash_after: u32,
+    /// Flowlets: the gap that ends one.
+    pub flowlet_gap: Time,
+    /// Flowlets: gaps are those between ACKs, and so long a rest follows a change; none: between packets.
+    pub flowlet_rest: Option<Time>,
+    /// RSS: the number of subflows.
+    pub rss_subflows: u16,
+    /// RSS: the mean period.
+    pub rss_period: Time,
+    /// RSS: by how much the worst mean must be above the best, in best means.
+    pub rss_margin: f64,
+    /// RSS: is a subflow with a timeout the worst?
+    pub rss_heeds_timeouts: bool,
+}
+
+#[cfg(test)]
+impl Spraying {
+    /// Over so many values, with a base RTT of 10 us.
+    fn for_tests(entropies: u16) -> Spraying {
+        let us = Time::from_us;
+        Spraying {
+            entropies,
+            trims: true,
+            base_rtt: us(10),
+            rehash_above: 0.5,
+            rehash_after: 1,
+            flowlet_gap: us(5),
+            flowlet_rest: None,
+            rss_subflows: 4,
+            rss_period: us(15),
+            rss_margin: 0.0,
+            rss_heeds_timeouts: true,
+        }
+    }
 }
 
 /// What became of a packet with an entropy value.
@@ -53,12 +122,18 @@ pub enum Balancer {
     RepsLegacy(Box<Recycled>),
     /// All values that came back, and those without a penalty.
     Mixed(Box<(Recycled, Bitmap)>),
+    /// One value, until its path is congested.
+    Rehash(Box<Rehash>),
+    /// One value, until a gap.
+    Flowlets(Box<Flowlets>),
+    /// A value for each subflow.
+    Rss(Box<Rss>),
 }
 
 impl Balancer {
-    /// A balancer of this kind over `entropies` values, a power of two. `drawn` is a random number; `trims`:
-    /// switches trim, so that a timeout means that a path has failed.
-    pub fn new(kind: BalancerKind, entropies: u16, trims: bool, drawn: u32) -> Balancer {
+    /// A balancer of this kind. `drawn` is a random number.
+    pub fn new(kind: BalancerKind, spraying: &Spraying, drawn: u32) -> Balancer {
+        let Spraying { entropies, trims, .. } = *spraying;
         let bitmap = || Bitmap::new(entropies, drawn);
         match kind {
             BalancerKind::Oblivious => Balancer::Oblivious(Oblivious::new(entropies, drawn)),
@@ -66,13 +141,22 @@ impl Balancer {
             BalancerKind::Reps => Balancer::Reps(Box::new(Reps::new(entropies, trims))),
             BalancerKind::RepsLegacy => Balancer::RepsLegacy(Box::new(Recycled::new(entropies))),
             BalancerKind::Mixed => Balancer::Mixed(Box::new((Recycled::new(entropies), bitmap()))),
+            BalancerKind::Flowbender | BalancerKind::Plb => Balancer::Rehash(Box::new(Rehash::new(spraying, drawn))),
+            BalancerKind::Flowlets => Balancer::Flowlets(Box::new(Flowlets::new(spraying, drawn))),
+            BalancerKind::Rss => Balancer::Rss(Box::new(Rss::new(spraying, drawn))),
         }
     }
 
-    /// The entropy value of the next packet, before which `sent` new ones were sent, with a window of so
-    /// many packets. `random` draws a number below its argument.
+    /// The entropy value of packet `psn`, which is sent now; `sent` new packets were sent before it, and the
+    /// window is of so many packets. `random` draws a number below its argument.
     #[inline]
-    pub fn next(&mut self, sent: u32, window: f64, entropies: u16, random: impl FnMut(u32) -> u32) -> u16 {
+    pub fn next(
+        &mut self,
+        (psn, sent): (u32, u32),
+        (window, entropies): (f64, u16),
+        now: Time,
+        random: impl FnMut(u32) -> u32,
+    ) -> u16 {
         match self {
             Balancer::Oblivious(rounds) => rounds.next(random),
             Balancer::Bitmap(bitmap) => bitmap.next(random),
@@ -82,12 +166,15 @@ impl Balancer {
                 back.next(first_window, random)
             }
             Balancer::Mixed(both) => both.0.take().unwrap_or_else(|| both.1.next(random)),
+            Balancer::Rehash(rehash) => rehash.next(random),
+            Balancer::Flowlets(flowlets) => flowlets.next(now, random),
+            Balancer::Rss(rss) => rss.next(psn, now, random),
         }
     }
 
-    /// A packet with this entropy value had this fate.
+    /// A packet with this entropy value had this fate, and this round-trip time if it is known.
     #[inline]
-    pub fn on_feedback(&mut self, entropy: u16, feedback: Feedback, now: Time) {
+    pub fn on_feedback(&mut self, entropy: u16, feedback: Feedback, rtt: Option<Time>, now: Time) {
         match self {
             Balancer::Oblivious(_) => {}
             Balancer::Bitmap(bitmap) => bitmap.on_feedback(entropy, feedback),
@@ -97,6 +184,9 @@ impl Balancer {
                 both.0.on_feedback(entropy, feedback);
                 both.1.on_feedback(entropy, feedback);
             }
+            Balancer::Rehash(rehash) => rehash.on_feedback(feedback, now),
+            Balancer::Flowlets(flowlets) => flowlets.on_feedback(feedback, now),
+            Balancer::Rss(rss) => rss.on_feedback(entropy, feedback, rtt),
         }
     }
 }
