@@ -25,6 +25,7 @@ LAYERS = {
     "scenario": 5,
     "sim": 6,
     "python": 7,
+    "capi": 7,
 }
 
 # The same of the workspace in linux/, by the names of its packages. Of crates/ it may use any but

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import linkpool
-from linkpool import Answer, Event, Scenario, Session, Timer
+from linkpool import Answer, Event, Scenario, Session, Timer, _core
 from linkpool.session import EVENTS, WHAT, What
 
 ROOT = Path(__file__).parents[1]
@@ -252,6 +252,29 @@ def test_a_result_is_as_of_any_run(tmp_path: Path) -> None:
     (out / "messages.0.csv").write_text(text.replace("200000", "200001"), encoding="utf-8")
     with pytest.raises(linkpool.ScenarioError, match="it is another trace than"):
         linkpool.check(out / "scenario.toml")
+
+
+def test_tables_of_the_c_library_become_a_result(tmp_path: Path) -> None:
+    """The C library writes what the core writes: tables without summary and manifest."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "linkpool", "seal", str(out)]
+
+    def seal() -> tuple[int, str]:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    assert seal() == (2, f"{out} holds no tables of a session that was closed\n")
+    core = _core.Session(star().loaded(None, run_code=True), str(out), 1, None)
+    core.send([(0, 3, 200_000, 9, 0, 0)])
+    core.drain()
+    assert core.close(keep=True)
+    code, said = seal()
+    assert code == 0, said
+    result = linkpool.Result(out)
+    assert result.flows.height == 1
+    assert result.summary.as_dict()
+    assert "200 KB from S1 to R" in str(result.explain(result.flows["flow"][0]))
+    assert seal() == (2, f"{out} is a result already\n")
 
 
 def test_what_cannot_be_sent_is_said(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from linkpool import _core
+from linkpool import _core, manifest
 from linkpool.api import write_summary
 from linkpool.identity import run_key
 from linkpool.limits import require_room, require_threads
 from linkpool.loading import Value, load, overrides, read_text
-from linkpool.publish import publish
+from linkpool.publish import publish, seal
 from linkpool.result import Result
 from linkpool.scenario import Scenario
 
@@ -450,6 +450,23 @@ class Session:
             return (host, 0, _whole("tag", answer.tag), at, None)
         sizes = (_whole("bytes", answer.bytes), _whole("tag", answer.tag))
         return (self.host(answer.destination), *sizes, at, self.channel(answer.channel))
+
+
+def seal_tables(directory: Path) -> Result:
+    """Make a result of the tables that the C library has written: add summary and manifest.
+
+    Raises:
+        ValueError: it holds no complete tables, or is a result already.
+
+    """
+    if (directory / manifest.NAME).exists():
+        raise ValueError(f"{directory} is a result already")
+    # What a run writes last.
+    if not (directory / "run.json").is_file():
+        raise ValueError(f"{directory} holds no tables of a session that was closed")
+    write_summary(directory)
+    seal(directory, _key(directory))
+    return Result(directory, run_code=True)
 
 
 def _event(told: tuple[int, int, int, int, int, int, int, int]) -> Event:

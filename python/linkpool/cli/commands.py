@@ -57,6 +57,10 @@ COMMANDS: Commands = {
         "linkpool.cli.serve:serve",
         "Let a program in another process drive a run: frames of JSON on stdin and stdout.",
     ),
+    "seal": Command(
+        "linkpool.cli.seal:seal",
+        "Make a result of the tables that the C library has written.",
+    ),
     "show": Command(
         "linkpool.cli.show:show",
         "Print the statistics of a result.",
