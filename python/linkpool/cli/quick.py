@@ -23,7 +23,7 @@ class _Quick(NamedTuple):
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return a value of the parameter's type, or what typer says of it."""
         if value is None:
-            return () if param.multiple or param.nargs == -1 else None
+            return None
         read = self._read(value)
         if read is not None:
             return read
