@@ -9,22 +9,17 @@ from pathlib import Path
 import polars as pl
 
 from linkpool import _core
-from linkpool.cores import cpus
-from linkpool.identity import digest
-from linkpool.publish import publish
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study.cache import Cache, Entry, Make, Notice
 from linkpool.study.experiment import Keys, Point
 from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study, StudyError
+from linkpool.study.pipeline import CACHE, made
 from linkpool.study.points import arms_of, entries_of, where
-from linkpool.study.pool import Watch, run_entries
+from linkpool.study.pool import Watch
 from linkpool.study.remarks import counts_of
 from linkpool.study.remote import Remote
 from linkpool.study.result import DATA, FIGURE, REPORT, RUNS, SET, STUDY, StudyResult
-
-CACHE = "runs"
-"""The folder of the runs of all studies and experiments, beside their results."""
 
 
 @dataclass(frozen=True)
@@ -126,15 +121,19 @@ def run_study(
     """
     study = plan.study
     failed: dict[str, Exception] = {}
-    keys = [entry.key for entry in plan.entries]
     content = study.as_toml()
-    with publish(plan.place, lambda _: digest("study", content, *keys), SET) as partial_place:
-        rows = run_entries(
-            plan.entries, partial(_measure, study), plan.cache, jobs or cpus(), watch
-        )
-        _typed(pl.concat(rows.frames, how="vertical_relaxed"), study).write_parquet(
-            partial_place / DATA
-        )
+    with made(
+        plan.place,
+        SET,
+        ("study", content),
+        plan.entries,
+        partial(_measure, study),
+        plan.cache,
+        jobs,
+        watch,
+    ) as runs:
+        partial_place = runs.folder
+        _typed(runs.data, study).write_parquet(partial_place / DATA)
         _runs(plan).write_parquet(partial_place / RUNS)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
         also(partial_place)

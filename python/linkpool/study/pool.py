@@ -43,13 +43,16 @@ class Rows:
     Attributes:
         frames: the rows of each point, in the order of the points.
         cached: how many runs were there already.
-        keys: what determines the result of each run.
 
     """
 
     frames: list[pl.DataFrame]
     cached: int
-    keys: list[str]
+
+    @property
+    def data(self) -> pl.DataFrame:
+        """The rows of all points: numbers of a column that is not of whole ones are decimal."""
+        return pl.concat(self.frames, how="vertical_relaxed")
 
 
 class _Meter:
@@ -157,7 +160,7 @@ def run_entries(
         raise
     _raise_first(entries, futures)
     frames = [futures[i].result() for i in range(len(entries))]
-    return Rows(frames, len(entries) - work.made, [entry.key for entry in entries])
+    return Rows(frames, len(entries) - work.made)
 
 
 def _failed(futures: dict[int, "Future[pl.DataFrame]"]) -> bool:

@@ -9,19 +9,20 @@ from pathlib import Path
 import polars as pl
 
 from linkpool import _core, manifest
-from linkpool.cores import cpus
-from linkpool.identity import binary, digest
-from linkpool.publish import Kind, publish
+from linkpool.identity import binary
+from linkpool.publish import Kind
 from linkpool.result import Result
 from linkpool.study import record
 from linkpool.study.cache import Cache, Make, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.judge import judge
-from linkpool.study.pool import Watch, run_entries
+from linkpool.study.pipeline import CACHE, made
+from linkpool.study.pool import Watch
 from linkpool.study.record import Record
+from linkpool.study.result import DATA
 
-ANALYSED = ("figure.svg", "figure.png", "data.parquet", "claims.json")
+ANALYSED = ("figure.svg", "figure.png", DATA, "claims.json")
 """The files that follow from the data alone."""
 
 FILES = (*ANALYSED, record.NAME)
@@ -91,14 +92,13 @@ def reproduce_experiment(
     experiment, shortened = shorten(experiment, scale)
     count = experiment.seeds
     place = out / experiment.id
-    keys: list[str] = []
-    with publish(place, lambda _: digest(experiment.id, *keys), SET) as partial:
-        points = experiment.points(range(1, count + 1))
-        cache = Cache(out / "runs", notice, make)
-        entries = [cache.entry(point) for point in points]
-        rows = run_entries(entries, experiment.measure, cache, jobs or cpus(), watch)
-        keys += rows.keys
-        cpu_s, hops = record.cost(Result(entry.place) for entry in entries)
+    cache = Cache(out / CACHE, notice, make)
+    points = experiment.points(range(1, count + 1))
+    entries = (cache.entry(point) for point in points)
+    with made(
+        place, SET, (experiment.id,), entries, experiment.measure, cache, jobs, watch
+    ) as runs:
+        cpu_s, hops = record.cost(Result(entry.place) for entry in runs.entries)
         Record(
             experiment.id,
             _core.__version__,
@@ -111,11 +111,11 @@ def reproduce_experiment(
             shortened,
             round(cpu_s, 1),
             hops,
-        ).write(partial)
-        claims = analyse(experiment, pl.concat(rows.frames), partial, shortened)
+        ).write(runs.folder)
+        claims = analyse(experiment, runs.data, runs.folder, shortened)
     files = [place / name for name in FILES]
     seconds = time.monotonic() - start
-    return Report(experiment, claims, files, count, len(points), rows.cached, seconds, shortened)
+    return Report(experiment, claims, files, count, len(points), runs.cached, seconds, shortened)
 
 
 def shorten(experiment: Experiment, scale: float) -> tuple[Experiment, str]:
@@ -145,7 +145,7 @@ def analyse(
         for kind in ("svg", "png"):
             (directory / f"figure.{kind}").write_bytes(style.render(figure, kind))
             figure.set_layout_engine("none")  # the places stay, and need not be found again
-    data.write_parquet(directory / "data.parquet")
+    data.write_parquet(directory / DATA)
     (directory / "claims.json").write_bytes(_json(claims))
     return claims
 

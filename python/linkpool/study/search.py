@@ -205,7 +205,7 @@ def _try(
         jobs or cpus(),
         watch,
     )
-    table = over_seeds(pl.concat(rows.frames, how="vertical_relaxed"), [ARM], {})
+    table = over_seeds(rows.data, [ARM], {})
     found = {name: _value(table, name) for name in search.measures}
     values = {name: value for name, (value, _) in found.items()}
     bounds = frozenset(name for name, (_, at_least) in found.items() if at_least)
