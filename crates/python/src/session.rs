@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// Between two looks at signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An event: when, what, and the message or timer: its number, sender, receiver, size, tag, and when
-/// it was due.
+/// An event: when, what, and the message or timer: its number, sender, receiver, size, tag, and
+/// when it was due.
 type Told = (u64, u8, u32, u32, u32, u64, u64, u64);
 
 /// A message: its sender, receiver, size, tag, when it is due, and its channel.

@@ -11,13 +11,13 @@ const NONE: u8 = u8::MAX;
 
 impl Programs {
     /// The programs, which are matched, with a rank for each interface of each rank, and as many
-    /// interfaces as the trace names: with n of them, interface i of rank r becomes rank r n + i, as
-    /// HTSIM maps the traces that ATLAHS writes with `--unique-nic` (`getHtsimNodeNumber` in
-    /// atlahs_htsim_api.h). A message goes from the interface of its send to that of the receive that
-    /// takes it. (HTSIM takes the interface of the send at both ends, which is the same while
-    /// messages stay on one rail.) A calc belongs to the interface of the messages of its processor,
-    /// or to interface 0 if there are none. Nodes of two interfaces of which one waits for the other
-    /// become ties between ranks.
+    /// interfaces as the trace names: with n of them, interface i of rank r becomes rank r n + i,
+    /// as HTSIM maps the traces that ATLAHS writes with `--unique-nic` (`getHtsimNodeNumber` in
+    /// atlahs_htsim_api.h). A message goes from the interface of its send to that of the receive
+    /// that takes it. (HTSIM takes the interface of the send at both ends, which is the same while
+    /// messages stay on one rail.) A calc belongs to the interface of the messages of its
+    /// processor, or to interface 0 if there are none. Nodes of two interfaces of which one waits
+    /// for the other become ties between ranks.
     ///
     /// # Errors
     ///
@@ -171,8 +171,9 @@ mod tests {
         assert_eq!(programs.clone().by_interface(), Ok(programs));
     }
 
-    /// Computation belongs to the interface of its processor's messages. Interface 0 computes before
-    /// both interfaces send, and a message of interface 1 waits for the start of the one of interface 0.
+    /// Computation belongs to the interface of its processor's messages. Interface 0 computes
+    /// before both interfaces send, and a message of interface 1 waits for the start of the one of
+    /// interface 0.
     #[test]
     fn what_waits_for_another_interface_is_told() {
         let zero = "a: calc 9\nb: send 5b to 1 tag 1 cpu 1\nc: calc 8 cpu 2\nd: send 5b to 1 tag 2 cpu 2 nic 1\n\
