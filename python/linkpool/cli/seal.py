@@ -14,9 +14,10 @@ def seal(
         Path, typer.Argument(metavar="DIR", help="What a program had the C library write.")
     ],
 ) -> None:
-    """Make a result of the tables that the C library has written: add its summary and its manifest.
+    """Make a result of the tables that the C library has written.
 
-    Then `linkpool show`, `report`, `explain` and the others take it. The tables stay as they are.
+    It adds the summary and the manifest. Then `linkpool show`, `report`, `explain` and the others
+    take it. The tables stay as they are.
     """
     try:
         seal_tables(directory)
