@@ -1,5 +1,6 @@
 //! HPCC: a window by the most utilised link of the path, as switches tell it.
 
+use super::base_window::BaseWindow;
 use super::hops::Hops;
 use super::{Ack, Path, RateLaw};
 use linkpool_settings::{Bounds, settings};
@@ -30,12 +31,8 @@ settings! {
 #[derive(Debug)]
 pub struct Hpcc {
     config: HpccConfig,
-    /// T, ps.
-    base_rtt: f64,
-    /// The window at the rate of the host's link, the least, and what a change adds, bytes.
-    most: f64,
-    least: f64,
-    additive: f64,
+    /// T, and W_AI.
+    base: BaseWindow,
     hops: Hops,
     /// U. It begins at 1, as in HPCC's repository.
     utilisation: f64,
@@ -50,20 +47,15 @@ pub struct Hpcc {
 
 impl Hpcc {
     pub(super) fn new(config: HpccConfig, path: Path) -> Hpcc {
-        let base_rtt = config.base_rtt.unwrap_or(path.base_rtt).0 as f64;
         let line = path.line.0 as f64;
-        let bytes = |rate: f64| rate * base_rtt / 8e12;
         let additive = config.additive.map_or(line * (1.0 - config.target) / 100.0, |rate| rate.0 as f64);
-        let most = bytes(line);
+        let base = BaseWindow::new(path, config.base_rtt, config.least, additive);
         Hpcc {
-            base_rtt,
-            most,
-            least: bytes(config.least.0 as f64).min(most),
-            additive: bytes(additive),
+            base,
             hops: Hops::default(),
             utilisation: 1.0,
-            window: most,
-            reference: most,
+            window: base.most,
+            reference: base.most,
             stage: 0,
             updated_at: None,
             config,
@@ -73,7 +65,7 @@ impl Hpcc {
     /// MeasureInflight: takes in what `ack` says. Returns false if it cannot be compared with an answer
     /// before.
     fn measure(&mut self, ack: &Ack<'_>) -> bool {
-        let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.base_rtt);
+        let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.base.base_rtt);
         let compared = self.hops.compare(ack.hops, |before, now| {
             let queue = f64::from(now.queue.min(before.queue)) * 8e12 / (now.line() * base_rtt);
             let of_hop = queue + now.sending_rate(before) / now.line();
@@ -82,8 +74,7 @@ impl Hpcc {
             }
         });
         if compared {
-            let weight = tau.min(base_rtt) / base_rtt;
-            self.utilisation = (1.0 - weight) * self.utilisation + weight * most;
+            self.utilisation = self.base.averaged(self.utilisation, most, tau);
         }
         compared
     }
@@ -92,7 +83,7 @@ impl Hpcc {
 impl RateLaw for Hpcc {
     /// R = W/T.
     fn rate(&self) -> f64 {
-        self.window * 8e12 / self.base_rtt
+        self.base.rate(self.window)
     }
 
     fn window(&self) -> Option<u64> {
@@ -109,7 +100,7 @@ impl RateLaw for Hpcc {
         }
         let is_over = self.utilisation >= self.config.target || self.stage >= self.config.stages;
         let by_target = if is_over { self.config.target / self.utilisation } else { 1.0 };
-        self.window = (self.reference * by_target + self.additive).clamp(self.least, self.most);
+        self.window = self.base.bounded(self.reference * by_target + self.base.additive);
         if self.updated_at.is_none_or(|packet| ack.next > packet) {
             self.stage = if is_over { 0 } else { self.stage + 1 };
             self.reference = self.window;
@@ -147,8 +138,8 @@ mod tests {
     fn it_begins_at_line_rate() {
         let hpcc = hpcc();
         assert_eq!((hpcc.rate(), hpcc.window()), (1e11, Some(125_000)));
-        close(hpcc.additive, 62.5);
-        assert_eq!(hpcc.least, 125.0);
+        close(hpcc.base.additive, 62.5);
+        assert_eq!(hpcc.base.least, 125.0);
     }
 
     /// By hand: in 5 us the port sent 50,000 B, 80% of what it can, and the smaller queue is 25,000 B, 20% of
@@ -227,6 +218,6 @@ mod tests {
         let mut config = HpccConfig::defaults(Preset::Linux);
         (config.base_rtt, config.additive) = (Some(Time::from_us(20)), Some(Rate::gbps(1)));
         let hpcc = Hpcc::new(config, path);
-        assert_eq!((hpcc.window(), hpcc.additive, hpcc.rate()), (Some(250_000), 2_500.0, 1e11));
+        assert_eq!((hpcc.window(), hpcc.base.additive, hpcc.rate()), (Some(250_000), 2_500.0, 1e11));
     }
 }

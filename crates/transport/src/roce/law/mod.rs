@@ -1,5 +1,6 @@
 //! The laws that give a queue pair its rate, one in each file.
 
+mod base_window;
 mod dcqcn;
 mod hops;
 mod hpcc;

@@ -1,5 +1,6 @@
 //! PowerTCP: a window by the power of the most loaded link of the path, as switches tell it.
 
+use super::base_window::BaseWindow;
 use super::hops::Hops;
 use super::{Ack, Path, RateLaw};
 use linkpool_settings::{Bounds, settings};
@@ -28,12 +29,8 @@ settings! {
 #[derive(Debug)]
 pub struct PowerTcp {
     gain: f64,
-    /// tau, ps.
-    base_rtt: f64,
-    /// The window at the rate of the host's link, the least, and beta, bytes.
-    most: f64,
-    least: f64,
-    additive: f64,
+    /// tau, and beta.
+    base: BaseWindow,
     hops: Hops,
     /// The average of the normalised power. It begins at 1, that of a full link without a queue.
     power: f64,
@@ -45,19 +42,14 @@ pub struct PowerTcp {
 
 impl PowerTcp {
     pub(super) fn new(config: PowerTcpConfig, path: Path) -> PowerTcp {
-        let base_rtt = config.base_rtt.unwrap_or(path.base_rtt).0 as f64;
-        let line = path.line.0 as f64;
-        let bytes = |rate: f64| rate * base_rtt / 8e12;
-        let most = bytes(line);
+        let additive = config.additive.map_or(path.line.0 as f64 / 10.0, |rate| rate.0 as f64);
+        let base = BaseWindow::new(path, config.base_rtt, config.least, additive);
         PowerTcp {
             gain: config.gain,
-            base_rtt,
-            most,
-            least: bytes(config.least.0 as f64).min(most),
-            additive: bytes(config.additive.map_or(line / 10.0, |rate| rate.0 as f64)),
+            base,
             hops: Hops::default(),
             power: 1.0,
-            window: most,
+            window: base.most,
             windows: VecDeque::new(),
             first: 0,
         }
@@ -66,7 +58,7 @@ impl PowerTcp {
     /// NormPower: takes in what `ack` says. Returns false if it cannot be compared with an answer
     /// before.
     fn measure(&mut self, ack: &Ack<'_>) -> bool {
-        let (mut most, mut time, tau) = (0.0, 0.0, self.base_rtt);
+        let (mut most, mut time, tau) = (0.0, 0.0, self.base.base_rtt);
         let compared = self.hops.compare(ack.hops, |before, now| {
             let (since, line) = (now.since(before), now.line());
             let gradient = (f64::from(now.queue) - f64::from(before.queue)) * 8e12 / since;
@@ -79,8 +71,7 @@ impl PowerTcp {
             }
         });
         if compared {
-            let weight = time.min(tau) / tau;
-            self.power = (1.0 - weight) * self.power + weight * most;
+            self.power = self.base.averaged(self.power, most, time);
         }
         compared
     }
@@ -95,7 +86,7 @@ impl PowerTcp {
 impl RateLaw for PowerTcp {
     /// cwnd/tau.
     fn rate(&self) -> f64 {
-        self.window * 8e12 / self.base_rtt
+        self.base.rate(self.window)
     }
 
     fn window(&self) -> Option<u64> {
@@ -115,8 +106,8 @@ impl RateLaw for PowerTcp {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         if self.measure(ack) {
             let old = self.window_of(ack.psn);
-            let new = self.gain * (old / self.power + self.additive) + (1.0 - self.gain) * self.window;
-            self.window = new.clamp(self.least, self.most);
+            let new = self.gain * (old / self.power + self.base.additive) + (1.0 - self.gain) * self.window;
+            self.window = self.base.bounded(new);
         }
         let known = (ack.next.saturating_sub(self.first) as usize).min(self.windows.len());
         self.windows.drain(..known);
@@ -202,7 +193,7 @@ mod tests {
         }
         // 101 times the power of a full link: W = 0.9 (W/101 + 12,500) + W/10.
         close(law.window, 0.9 * 12_500.0 / (0.9 - 0.9 / 101.0));
-        law.additive = 1.0;
+        law.base.additive = 1.0;
         for n in 200..400u64 {
             ack(&mut law, n as u32, &[hop(10 + 10 * n, 125_000 * n, 12_500_000), slow(1 + 10 * n, 31_250 * n)]);
         }
