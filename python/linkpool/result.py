@@ -161,6 +161,11 @@ class Result:
         return [TierLoad(*row) for row in zip(*columns, strict=True)]
 
     @cached_property
+    def pauses(self) -> pl.DataFrame:
+        """One row per directed link: its pauses, where `[queue]` has `pfc`."""
+        return self._table("pauses")
+
+    @cached_property
     def changes(self) -> pl.DataFrame:
         """One row per change of a link, where the scenario has any."""
         return self._table("changes")

@@ -3,6 +3,7 @@
 
 mod balancer;
 mod change;
+mod class;
 mod discipline;
 mod disjoint;
 mod fabric;
@@ -38,7 +39,7 @@ mod witness;
 
 pub use balancer::{Conga, Drill, Spreading};
 pub use change::{LinkChange, Loss, Timetable};
-pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
+pub use discipline::{Order, Pfc, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, split_member};
 pub use link::{LinkStats, OnWire, RareEvents};
@@ -49,6 +50,7 @@ pub use parallel::{Ended, run_partitions};
 pub use partition::{Partitions, partition, partition_for};
 pub use pods::Exchange;
 pub use policy::{Policies, QueueLevels, QueuePolicy};
+pub use ports::PauseStats;
 pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};

@@ -112,6 +112,11 @@ bits! {
     }
 }
 
+impl Kind {
+    /// A pause frame. No family has such a kind, and no host sees one.
+    pub(crate) const PAUSE: Kind = Kind(0x0f);
+}
+
 /// Where a packet goes, its bytes on the wire, and its bytes of payload: in 48 bits, so that two
 /// packets fit into a line of the cache.
 ///

@@ -1,6 +1,6 @@
 //! The policies of output ports: thresholds, queue disciplines, shared buffers, layer by layer.
 
-use crate::discipline::{Configuration, Marking, Order, Red, SharedBuffer};
+use crate::discipline::{Configuration, Marking, Order, Pfc, Red, SharedBuffer};
 use crate::fabric::Layer;
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
@@ -16,6 +16,8 @@ pub struct QueuePolicy {
     pub(crate) shared: Option<SharedBuffer>,
     /// Does the port write telemetry on packets that ask for it?
     pub(crate) stamps: bool,
+    /// Priority flow control, if the port pauses and is paused.
+    pub(crate) pfc: Option<Pfc>,
 }
 
 /// The queue lengths at which one FIFO queue drops and marks; the greatest number: at none.
@@ -38,7 +40,7 @@ impl QueuePolicy {
     /// packet in service does not count.
     pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
         let thresholds = Thresholds::drop_tail(limit);
-        QueuePolicy { thresholds, discipline: Configuration::default(), shared: None, stamps: false }
+        QueuePolicy { thresholds, discipline: Configuration::default(), shared: None, stamps: false, pfc: None }
     }
 
     /// When it drops and marks, for ports elsewhere that do the same.
@@ -52,6 +54,7 @@ impl QueuePolicy {
         self.discipline == Configuration::default()
             && self.shared.is_none()
             && !self.stamps
+            && self.pfc.is_none()
             && self.thresholds.can_be_held()
     }
 
@@ -79,6 +82,12 @@ impl QueuePolicy {
     /// exempt.
     pub fn sharing(mut self, buffer: SharedBuffer) -> QueuePolicy {
         self.shared = Some(buffer);
+        self
+    }
+
+    /// Pauses neighbours instead of dropping. All ports of a network must do so.
+    pub fn pausing(mut self, pfc: Pfc) -> QueuePolicy {
+        self.pfc = Some(pfc);
         self
     }
 
@@ -126,6 +135,11 @@ impl Policies {
             self.0[layer as usize].stamps = layer != Layer::Host;
         }
         self
+    }
+
+    /// Do ports pause their neighbours?
+    pub fn pause(&self) -> bool {
+        self.0.iter().any(|policy| policy.pfc.is_some())
     }
 
     /// At the ports of `layer`. Hosts return nothing to the sender: it would be themselves.

@@ -7,7 +7,7 @@ use linkpool_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::discipline::{Order, Red, SharedBuffer};
+use crate::discipline::{Order, Pfc, Red, SharedBuffer};
 use crate::policy::QueuePolicy;
 use crate::queue_limit::QueueLimit;
 
@@ -60,6 +60,11 @@ settings! {
         /// A buffer for all ports of a switch, instead of `limit`.
         shared_buffer: SharedBuffer,
             refused |q| q.shared_buffer.is_some() && !q.order.is_combined() => q.order.excludes();
+        /// Priority flow control: ports pause their neighbours, and drop nothing.
+        pfc: Pfc,
+            refused |q| q.pfc.is_some() && !q.order.is_combined() => q.order.excludes(),
+            refused |q| q.pfc.is_some() && q.shared_buffer.is_some() =>
+                "cannot be combined with `shared_buffer`: it has a buffer of its own";
     }
     chosen {
         order "discipline";
@@ -121,6 +126,9 @@ impl Queue {
         if let Some(red) = &mut self.red {
             red.packet.get_or_insert(Bytes(largest_packet));
         }
+        if let Some(pfc) = &mut self.pfc {
+            pfc.packet.get_or_insert(Bytes(largest_packet));
+        }
     }
 
     /// The queue of ports of hosts if switches have this one; `None` if it is the same.
@@ -143,6 +151,9 @@ impl From<&Queue> for QueuePolicy {
             policy = if queue.mark_at == MarkAt::Dequeue { policy.marking_at_dequeue() } else { policy };
         }
         policy = queue.red.map_or(policy, |red| policy.with_red(red));
+        policy = queue
+            .pfc
+            .map_or(policy, |pfc| policy.pausing(Pfc { high: pfc.high && queue.order == Order::Priority, ..pfc }));
         queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
     }
 }

@@ -30,6 +30,7 @@ pub(crate) fn run_error(error: &RunError) -> PyErr {
         RunError::Paths(_)
         | RunError::Control { .. }
         | RunError::Connections { .. }
+        | RunError::Deadlock { .. }
         | RunError::FlowNumbers { .. }
         | RunError::Undriven => SimulationError::new_err(error.to_string()),
     }

@@ -20,7 +20,9 @@ const ABSENT: [(&str, &str); 6] = [
 /// A remedy for the unknown key `name` of a table with the keys `known`.
 pub(crate) fn instead_of_key<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match name {
-        "pfc" | "pause" => "there are no pause frames (PFC) in this version: a full queue drops or trims".into(),
+        "pause" | "lossless" => {
+            "pause frames are a table of `[queue]`: write for example pfc = { buffer = \"12MB\" }".into()
+        }
         _ => nearest(name, known),
     }
 }

@@ -70,7 +70,7 @@ pub fn run_to_directory(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<RunInfo, RunError> {
     let plan = Plan::new(scenario);
-    let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
+    let threads = plan.threads(threads.unwrap_or_else(|| plan.worthwhile_threads(cores())));
     let timetable = plan.timetable();
     let mut files = Files::create(scenario, directory, &plan, &timetable)?;
     let mut cost = Cost::default();

@@ -81,6 +81,17 @@ pub enum RunError {
         /// The connections that it may have open at one time.
         limit: usize,
     },
+    /// Ports that are paused wait for each other for ever.
+    #[error(
+        "at {at} the network is in deadlock: {cycle}; each port is paused by the switch behind it, whose packets from it wait \
+             at the next port"
+    )]
+    Deadlock {
+        /// When it was found.
+        at: Time,
+        /// The ports.
+        cycle: String,
+    },
     /// The flows that processes start have used up the numbers of flows.
     #[error("at {at} the numbers of flows are used up; a run has 4,294,967,296")]
     FlowNumbers {
@@ -90,6 +101,15 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The ports of `links` stand still since before `at`.
+    pub(crate) fn deadlock(plan: &Plan, links: &[LinkId], at: Time) -> RunError {
+        let names: Vec<String> = links.iter().map(|link| plan.fabric.link_name(*link).to_string()).collect();
+        let next = names.iter().cycle().skip(1);
+        let waits: Vec<String> =
+            names.iter().zip(next).map(|(port, next)| format!("{port} waits for {next}")).collect();
+        RunError::Deadlock { at, cycle: waits.join(", ") }
+    }
+
     /// Why `flow` ends the run, if it does.
     fn of_flow(plan: &Plan, flow: &FlowOutcome) -> Option<RunError> {
         let hook_error = flow.hook_error.clone()?;
@@ -178,6 +198,7 @@ impl<'p> Run<'p> {
     ) -> Result<Run<'p>, RunError> {
         let routes = timetable.routes_at(Time::ZERO);
         plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
+        let threads = plan.threads(threads);
         let partitions = Arc::new(plan.partitions(timetable, threads));
         let buffers = Buffer::of_partitions(threads);
         let order = Order::new(plan);
@@ -221,6 +242,10 @@ impl<'p> Run<'p> {
         kept.check(buffers, plan)?;
         match ended {
             Ended::Stopped => Err(RunError::Stopped),
+            Ended::Deadlock(at) => {
+                let links = parts.iter().find_map(|(network, _)| network.deadlock());
+                Err(RunError::deadlock(plan, links.unwrap_or(&[]), at))
+            }
             ended => Ok(ended),
         }
     }
@@ -265,7 +290,8 @@ impl<'p> Run<'p> {
             let (stats, on_wire) = parts[sender].0.link_outcome(id, simulated);
             let on_the_way = on_the_way.iter().map(|counts| counts[id.index()]).sum();
             let (sent_bytes, measured) = (on_wire.bytes(), MeasuredLink::default());
-            outcome.links.push(LinkOutcome { stats, sent_bytes, measured, on_the_way });
+            let pauses = parts[sender].0.pauses(id, simulated);
+            outcome.links.push(LinkOutcome { stats, sent_bytes, measured, on_the_way, pauses });
         }
         for (link, measured) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
             outcome.links[link.index()].measured = measured;

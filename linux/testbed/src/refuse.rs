@@ -85,6 +85,7 @@ fn queues(scenario: &Scenario) -> Result<()> {
     for queue in all {
         let trims = matches!(queue.order, Order::Trimming(_));
         ensure!(!trims, "[queue] discipline: no kernel takes trimmed packets");
+        ensure!(queue.pfc.is_none(), "[queue] pfc: network namespaces do not obey pause frames; leave it out");
     }
     Ok(())
 }

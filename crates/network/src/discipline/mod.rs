@@ -6,19 +6,24 @@
 //! which drops and marks at its entrance (that one is [`crate::link`], where it costs nothing
 //! more).
 
+mod classes;
 mod fifo;
+mod pfc;
 mod priority;
 mod red;
 mod shared_buffer;
 mod trimming;
 mod waiting;
 
+pub(crate) use pfc::FRAME;
+pub use pfc::Pfc;
 pub use red::{Red, RedAction};
 pub(crate) use shared_buffer::Buffer;
 pub use shared_buffer::SharedBuffer;
 pub use trimming::Trimming;
 pub(crate) use waiting::{Arrival, Discipline, Verdict};
 
+use crate::class::{CLASSES, ClassSet};
 use crate::fabric::LinkId;
 use crate::queue_limit::QueueLimit;
 use linkpool_engine::stream;
@@ -115,7 +120,11 @@ impl Default for Configuration {
 
 impl Configuration {
     /// What `make` makes of the queues of the port of `link`, with random numbers that `seed` sets.
-    pub(crate) fn build<M: MakeOf>(&self, link: LinkId, seed: u64, make: M) -> M::Made {
+    /// `pfc`: the port pauses, and is paused.
+    pub(crate) fn build<M: MakeOf>(&self, pfc: Option<&Pfc>, link: LinkId, seed: u64, make: M) -> M::Made {
+        if let Some(pfc) = pfc {
+            return self.classes(pfc.lossless(), link, seed, make);
+        }
         let fifo = |marks_at_dequeue| [(); 2].map(|()| fifo::Fifo::new(marks_at_dequeue));
         match self.marking {
             Marking::AtEnqueue => self.order_of(fifo(false), link, seed, make),
@@ -124,6 +133,20 @@ impl Configuration {
                 let random = |class| stream(seed, "red", 2 * u64::from(link) + class);
                 let queues = [0, 1].map(|class| red::RedQueue::new(red, random(class)));
                 self.order_of(queues, link, seed, make)
+            }
+        }
+    }
+
+    /// The same with a queue for each class. The stream of random numbers of a class is that of the priority.
+    fn classes<M: MakeOf>(&self, lossless: ClassSet, link: LinkId, seed: u64, make: M) -> M::Made {
+        let fifo = |marks_at_dequeue| [(); CLASSES].map(|()| fifo::Fifo::new(marks_at_dequeue));
+        match self.marking {
+            Marking::AtEnqueue => make.of(classes::Classes::new(fifo(false), lossless)),
+            Marking::AtDequeue => make.of(classes::Classes::new(fifo(true), lossless)),
+            Marking::Red(red) => {
+                let random = |class: &str| stream(seed, class, link.into());
+                let queues = ["red-control", "red-high", "red-low"].map(|class| red::RedQueue::new(red, random(class)));
+                make.of(classes::Classes::new(queues, lossless))
             }
         }
     }

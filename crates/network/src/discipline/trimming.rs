@@ -222,7 +222,7 @@ mod tests {
 
     impl Port {
         fn enqueue(&mut self, packet: Packet) -> Verdict {
-            let arrival = Arrival { now: Time::ZERO, kind: &self.kind, buffer: None };
+            let arrival = Arrival { now: Time::ZERO, kind: &self.kind, buffer: None, lossless: false };
             self.queue.enqueue(packet, &arrival, &mut self.events)
         }
         fn dequeue(&mut self) -> Option<Packet> {

@@ -2,6 +2,7 @@
 //! served.
 
 use super::shared_buffer::Buffer;
+use crate::class::ClassSet;
 use crate::link::{LinkKind, RareEvents};
 use crate::packet::{Flags, Packet};
 use crate::thresholds::{Admission, Thresholds};
@@ -24,6 +25,12 @@ pub(crate) trait Discipline: Debug + Send {
     /// Then [`Discipline::enqueue`] is called only for packets that find others, and [`Discipline::sent`] never.
     fn passes(&self, _thresholds: &Thresholds) -> bool {
         false
+    }
+    /// These classes are paused from now on; a discipline without classes is never told.
+    fn close(&mut self, _closed: ClassSet) {}
+    /// Do packets of this class wait?
+    fn waits(&self, _class: u8) -> bool {
+        self.waiting().0 > 0
     }
     /// Packets and bytes that wait, all queues together.
     fn waiting(&self) -> (u32, u64);
@@ -48,6 +55,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) kind: &'a LinkKind,
     /// The buffer that the port shares with others, up to date.
     pub(crate) buffer: Option<&'a Buffer>,
+    /// Is the packet queued whatever thresholds say?
+    pub(crate) lossless: bool,
 }
 
 /// The fate of a packet that arrived at a port.
@@ -150,8 +159,9 @@ impl Waiting {
         arrival: &Arrival<'_>,
         events: &mut RareEvents,
     ) -> Verdict {
-        let full = !self.has_room(packet.size(), arrival);
+        let full = !arrival.lossless && !self.has_room(packet.size(), arrival);
         match arrival.kind.thresholds.admission(over, full, markable, packet.kind) {
+            Admission::Drop if arrival.lossless => {}
             Admission::Drop => return Verdict::Dropped(packet),
             Admission::Mark => mark(&mut packet, events),
             Admission::Queue => {}

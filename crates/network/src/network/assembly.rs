@@ -4,6 +4,7 @@ use super::egress::Egress;
 use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
+use crate::discipline::FRAME;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{Link, LinkKind, RareEvents};
 use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, list_elsewhere};
@@ -72,8 +73,10 @@ impl Network {
             }
             links.push(link);
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
+            let smallest = if policy.pfc.is_some() { smallest.min(FRAME) } else { smallest };
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
+        ports.join(fabric);
         timetable.routes.reverse();
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
@@ -118,6 +121,8 @@ impl Network {
             taps: None,
             queues_are_far: false,
             ask_at: 0,
+            deadlock: None,
+            look_at: Time::ZERO,
         };
         network.find_seen_queues();
         network

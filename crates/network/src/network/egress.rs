@@ -282,6 +282,11 @@ impl Egress {
         balancer.sends(hop, &mut incoming.packet, &mut self.trailers);
     }
 
+    /// Is the port of this node kept from sending what waits there? Of a node with one link.
+    pub fn is_held(&self) -> bool {
+        self.ports.pause() && self.routes.only_link(self.node).is_some_and(|link| self.ports.is_held(link))
+    }
+
     /// The counters of a link from this node by `now`, and what it has put on the wire.
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, OnWire) {
         self.outcome(link, now)

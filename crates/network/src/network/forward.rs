@@ -268,6 +268,7 @@ impl Network {
                 link
             }
         };
+        self.egress.ports.come_by(incoming.link);
         self.egress.enqueue_one(link, now, &incoming.packet);
     }
 }

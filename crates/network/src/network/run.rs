@@ -8,6 +8,7 @@ use crate::fabric::{LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
 use crate::packet::Kind;
 use crate::partition::Partitions;
+use crate::ports::PauseStats;
 use crate::routing::Routes;
 use crate::stages::Stages;
 use crate::witness::Witness;
@@ -73,6 +74,9 @@ pub struct Network {
     pub(super) queues_are_far: bool,
     /// The window in which that is asked next.
     pub(super) ask_at: u64,
+    /// A circle of ports that wait for each other for ever, and when it is looked for next.
+    pub(super) deadlock: Option<Vec<LinkId>>,
+    pub(super) look_at: Time,
 }
 
 impl Network {
@@ -113,6 +117,17 @@ impl Network {
     /// The counters of link `id`, and what it has put on the wire by `now`.
     pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, OnWire) {
         self.egress(NodeId::default()).outcome(id, now)
+    }
+
+    /// What the port of link `id` knows of pauses by `now`, the end of the run, if neighbours pause it.
+    pub fn pauses(&self, id: LinkId, now: Time) -> Option<PauseStats> {
+        self.egress.ports.pauses(id, now)
+    }
+
+    /// Links whose ports wait for each other for ever, each for the next, and the last for the first: each is paused by the
+    /// switch to which it leads.
+    pub fn deadlock(&self) -> Option<&[LinkId]> {
+        self.deadlock.as_deref()
     }
 
     /// By link: its packets that are queued or in flight in this partition at `now`, the end of the

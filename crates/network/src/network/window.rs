@@ -7,9 +7,13 @@ use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
 use crate::on_the_way::Incoming;
+use crate::packet::Kind;
 use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
 use std::ops::Range;
+
+/// So often it is asked whether ports wait for each other for ever.
+const LOOK_EVERY: Time = Time::from_us(20);
 
 impl Network {
     /// Runs `window`, up to `end`; nothing is due before it. Returns true if `end` is reached.
@@ -78,6 +82,15 @@ impl Network {
             let limit = self.limit;
             let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
             ports.end_window(limit, &mut transmitter);
+            self.look_for_deadlock();
+        }
+    }
+
+    /// Looks now and then whether ports wait for each other for ever.
+    fn look_for_deadlock(&mut self) {
+        if self.egress.ports.pause() && self.limit >= self.look_at {
+            self.look_at = self.limit + LOOK_EVERY;
+            self.deadlock = self.egress.ports.deadlock();
         }
     }
 
@@ -110,7 +123,7 @@ impl Network {
         let ports = &self.egress.ports;
         // What comes back to a queue that a balancer sees matters for its choices.
         let come_back = ports.return_packets() && !self.seen_queues.is_empty();
-        !wakes_switches && !ports.share_buffers() && !come_back
+        !wakes_switches && !ports.share_buffers() && !ports.pause() && !come_back
     }
 
     /// Finds the nodes whose timers are due in this window, and the ports.
@@ -137,6 +150,10 @@ impl Network {
             // The run ends in this window, or pauses: packets that arrive later stay on their way.
             let late = arrivals.packets.extract_if(first.., |incoming| incoming.packet.arrival >= self.limit);
             late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
+        }
+        if self.egress.ports.pause() {
+            let frames = arrivals.packets.extract_if(first.., |incoming| incoming.packet.kind == Kind::PAUSE);
+            frames.for_each(|incoming| self.egress.ports.take_frame(incoming.link, &incoming.packet));
         }
         self.hops += (arrivals.packets.len() - first) as u64;
         if self.egress.trailers.witness.is_some() {

@@ -35,6 +35,8 @@ pub enum Ended {
     Silent(Time),
     /// The progress callback stopped it.
     Stopped,
+    /// Ports wait for each other for ever ([`Network::deadlock`]), since before this time.
+    Deadlock(Time),
 }
 
 /// A partition that runs window after window.
@@ -129,7 +131,11 @@ impl<H: Handler> Partition<'_, H> {
             if let Some(ended) = self.ended(&report, end, goal) {
                 return ended;
             }
-            if self.network.run_window(report.next, end, self.handler) {
+            let is_end = self.network.run_window(report.next, end, self.handler);
+            if self.network.deadlock().is_some() {
+                return Ended::Deadlock(self.network.window_end());
+            }
+            if is_end {
                 return Ended::End;
             }
         }

@@ -9,16 +9,20 @@
 
 mod inconstant;
 mod loss;
+mod pause;
 mod port;
 
 use crate::change::Course;
+use crate::class::CLASSES;
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
-use crate::fabric::{LinkId, LinkSpec, NodeId};
+use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
 use linkpool_units::Time;
+pub use pause::PauseStats;
+use pause::{Counted, Gate, Group};
 use port::{Port, Server};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +39,18 @@ pub(crate) struct Ports {
     kinds: Vec<Arc<LinkKind>>,
     /// Ports at which something waits since this window, or is due in it.
     due: Vec<u32>,
+    /// The nodes whose ports pause and are paused.
+    groups: Vec<Group>,
+    group_of_node: BTreeMap<NodeId, u32>,
+    /// By link that leads to such a switch: the number of the switch among them, and that of the link's
+    /// account there; [`NONE`]: it leads to a host.
+    accounts: Vec<(u32, u32)>,
+    /// By link: the port that the frames pause that come by it.
+    paused_by: Vec<u32>,
+    /// The link by which packets have come that are queued now.
+    ingress: LinkId,
+    /// Ports that have been looked at.
+    touched: Vec<u32>,
     /// See [`Ports::return_packets`].
     returning: bool,
     /// Their inputs in the calendar are numbered from here, after those of nodes.
@@ -90,14 +106,65 @@ impl Ports {
         });
         let returns = |order| matches!(order, Order::Trimming(trimming) if trimming.return_to_sender);
         self.returning |= returns(policy.discipline.order);
-        let queues = policy.discipline.build(link, seed, MakeServer);
+        let queues = policy.discipline.build(policy.pfc.as_ref(), link, seed, MakeServer);
+        let gate = policy.pfc.map(|pfc| {
+            let groups = &mut self.groups;
+            let group = *self.group_of_node.entry(spec.from).or_insert_with(|| {
+                groups.push(Group::new(spec.from, pfc));
+                groups.len() as u32 - 1
+            });
+            let ports = &mut self.groups[group as usize].ports;
+            ports.push(number);
+            Box::new(Gate::new(group, ports.len() as u32 - 1))
+        });
         let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
         let passes = queues.passes(&kind.thresholds);
-        let port = Port::new(link, spec, (kind, course), (passes, policy.stamps, buffer), seed);
+        let port = Port::new(link, spec, (kind, course), (passes, policy.stamps, buffer), gate, seed);
         self.of_link[link.index()] = number;
         let passes = port.passes();
         self.ports.push(Served { port, queues, is_expected: false });
         passes
+    }
+
+    /// Joins ports that pause to those that they pause, once all are added.
+    pub(crate) fn join(&mut self, fabric: &Fabric) {
+        if self.groups.is_empty() {
+            return;
+        }
+        self.accounts = vec![(NONE, NONE); fabric.links().len()];
+        self.paused_by =
+            LinkId::first(fabric.links().len()).map(|link| self.of_link[fabric.reverse(link).index()]).collect();
+        for (number, group) in (0..).zip(&mut self.groups) {
+            if group.node.index() < fabric.hosts() {
+                continue;
+            }
+            for port in group.ports.clone() {
+                let link = fabric.reverse(self.ports[port as usize].port.link);
+                let spec = &fabric.links()[link.index()];
+                self.accounts[link.index()] = (number, group.accounts.len() as u32);
+                group.add(port, (spec.rate, spec.delay));
+            }
+        }
+    }
+
+    /// Do ports pause others? Then it matters for each in which order packets come to the others of its
+    /// node.
+    pub(crate) fn pause(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// The packets that are queued now have come by `link`.
+    pub(crate) fn come_by(&mut self, link: LinkId) {
+        self.ingress = link;
+    }
+
+    /// The pause frame `frame` comes by `link` in the window that begins.
+    pub(crate) fn take_frame(&mut self, link: LinkId, frame: &Packet) {
+        let number = self.paused_by[link.index()];
+        if let Some(gate) = &mut self.ports[number as usize].port.gate {
+            gate.expect(frame);
+            self.due.push(number);
+        }
     }
 
     /// Lets no packet pass unseen from now on, at `links` of all ports. No packet has come yet.
@@ -172,6 +239,10 @@ impl Ports {
         if port.buffer.is_some() {
             return self.enqueue_shared(number, now, packet, transmitter);
         }
+        if port.gate.is_some() {
+            self.enqueue_paused(number, now, packet, transmitter);
+            return None;
+        }
         transmitter.trailers.note_sent(port.node, port.link, packet);
         let returned = queues.take(port, now, packet, &mut None, transmitter);
         let node = port.node;
@@ -198,13 +269,71 @@ impl Ports {
         returned.map(|packet| (node, packet))
     }
 
+    /// The same at a port that neighbours pause.
+    #[inline(never)]
+    fn enqueue_paused(&mut self, number: u32, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
+        self.bring_up_to(now, number, transmitter);
+        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        let Some(gate) = &port.gate else { return };
+        let (place, group) = (gate.place, &mut self.groups[gate.group as usize]);
+        transmitter.trailers.note_sent(port.node, port.link, packet);
+        let counted = group.counted(packet, || self.accounts[self.ingress.index()].1);
+        if counted.is_some_and(|counted| !group.admit(counted, packet.size(), place)) {
+            return port.refuse_unqueued((queues.waiting().0, now), packet, transmitter);
+        }
+        let packet = Packet { arrival: Counted::write(counted), ..*packet };
+        queues.take(port, now, &packet, &mut None, transmitter);
+        let pauses = counted.filter(|counted| group.pauses(*counted));
+        let told = pauses.map(|counted| (group.accounts[counted.account as usize].back, counted.class));
+        self.expect(number, transmitter);
+        if let Some((back, class)) = told {
+            self.tell(back, (class, true), now, transmitter);
+            self.expect(back, transmitter);
+        }
+    }
+
+    /// Tells the neighbour of port `number` at `now` to pause a class, or to resume it.
+    fn tell(&mut self, number: u32, (class, pauses): (u8, bool), now: Time, transmitter: &mut Transmitter<'_>) {
+        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        if let Some(gate) = &mut port.gate {
+            gate.frames.push_back(pause::frame(class, pauses));
+            queues.start(port, now, transmitter);
+        }
+    }
+
+    /// Processes the events due by `now` at all ports of a node whose ports pause, in order of time.
+    fn bring_group_up_to(&mut self, now: Time, group: u32, transmitter: &mut Transmitter<'_>) {
+        loop {
+            let ports = &self.ports;
+            let events = self.groups[group as usize].ports.iter();
+            let events = events.map(|number| (ports[*number as usize].port.next_event(transmitter), *number));
+            let Some((at, number)) = events.min().filter(|(at, _)| *at <= now && *at < Time::MAX) else { break };
+            let Served { port, queues, .. } = &mut self.ports[number as usize];
+            queues.advance(port, at, &mut None, transmitter);
+            self.touched.push(number);
+            let left = port.gate.as_mut().and_then(|gate| gate.left.take().map(|left| (left, gate.place)));
+            let Some(((counted, size), place)) = left else { continue };
+            let group = &mut self.groups[group as usize];
+            group.release(counted, size, place);
+            if group.resumes(counted) {
+                let back = group.accounts[counted.account as usize].back;
+                self.tell(back, (counted.class, false), at, transmitter);
+                self.touched.push(back);
+            }
+        }
+        for number in std::mem::take(&mut self.touched) {
+            self.expect(number, transmitter);
+        }
+    }
+
     /// Makes sure that port `number` is due when its next transmission begins, if packets wait. Packets pass it
     /// again when none wait.
     #[inline]
     fn expect(&mut self, number: u32, transmitter: &mut Transmitter<'_>) {
         let Served { port, queues, is_expected } = &mut self.ports[number as usize];
         let link = &mut transmitter.links[port.link.index()];
-        let waits = queues.waiting().0 > 0;
+        // Of a port that neighbours pause each end of a transmission matters, and nothing else by itself.
+        let waits = if port.gate.is_some() { port.is_serving() } else { queues.waiting().0 > 0 };
         link.let_pass(!waits && port.passes());
         if waits && !std::mem::replace(is_expected, true) {
             let window = transmitter.windows.of(link.busy_until());
@@ -219,6 +348,10 @@ impl Ports {
     /// Processes the events due by `now` at a port, and at the ports with which it shares a buffer.
     fn bring_up_to(&mut self, now: Time, number: u32, transmitter: &mut Transmitter<'_>) {
         let Served { port, queues, .. } = &mut self.ports[number as usize];
+        if let Some(gate) = &port.gate {
+            let group = gate.group;
+            return self.bring_group_up_to(now, group, transmitter);
+        }
         match port.buffer {
             None => queues.advance(port, now, &mut None, transmitter),
             Some(b) => {
@@ -240,6 +373,11 @@ impl Ports {
             let number = self.due[i];
             let Served { port, queues, is_expected } = &mut self.ports[number as usize];
             *is_expected = false;
+            if port.gate.is_some() {
+                self.bring_up_to(Time(limit.0 - 1), number, transmitter);
+                self.expect(number, transmitter);
+                continue;
+            }
             let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
             queues.advance(port, Time(limit.0 - 1), &mut buffer, transmitter);
             self.expect(number, transmitter);
@@ -286,6 +424,61 @@ impl Ports {
         self.bring_up_to(Time(now.0.saturating_sub(1)), number, transmitter);
         let Served { port, queues, .. } = &self.ports[number as usize];
         Some(port.outcome(&transmitter.links[link.index()], queues.waiting(), now))
+    }
+
+    /// What the port of `link` knows of pauses by `now`, the end of the run, if neighbours pause it.
+    pub(crate) fn pauses(&self, link: LinkId, now: Time) -> Option<PauseStats> {
+        let number = self.of(link)?;
+        self.ports[number as usize].port.gate.as_ref().map(|gate| gate.stats(now))
+    }
+
+    /// Is the port of `link` kept from sending what waits there?
+    pub(crate) fn is_held(&self, link: LinkId) -> bool {
+        self.of(link).is_some_and(|number| {
+            let Served { port, queues, .. } = &self.ports[number as usize];
+            port.gate.is_some() && queues.waiting().0 > 0
+        })
+    }
+
+    /// A circle of ports that wait for each other for ever, all of them paused, if there is one. Ports are up to
+    /// date. A port is in one if the next switch will not resume it, since packets that came from it stand at other
+    /// ports of this kind, even when all others have left.
+    pub(crate) fn deadlock(&self) -> Option<Vec<LinkId>> {
+        let is_waiting = |number: u32, class: u8| {
+            let Served { port, queues, .. } = &self.ports[number as usize];
+            let gate = port.gate.as_ref();
+            gate.is_some_and(|gate| gate.closed.has(class)) && !port.is_serving() && queues.waits(class)
+        };
+        (1..CLASSES as u8).find_map(|class| {
+            let mut waiting: Vec<bool> = (0..self.ports.len() as u32).map(|number| is_waiting(number, class)).collect();
+            // The ports at which packets stand that keep a port paused.
+            let behind = |number: usize, waiting: &[bool]| -> Vec<usize> {
+                let (group, account) = self.accounts[self.ports[number].port.link.index()];
+                if group == NONE {
+                    return Vec::new();
+                }
+                let group = &self.groups[group as usize];
+                let port = |place: u32| group.ports[place as usize] as usize;
+                let stuck = group.stuck_at(Counted { account, class }, |place| waiting[port(place)]);
+                stuck.into_iter().map(port).collect()
+            };
+            loop {
+                let goes_on =
+                    (0..waiting.len()).find(|number| waiting[*number] && behind(*number, &waiting).is_empty());
+                match goes_on {
+                    Some(number) => waiting[number] = false,
+                    None => break,
+                }
+            }
+            let mut way = vec![waiting.iter().position(|waits| *waits)?];
+            loop {
+                let next = behind(way[way.len() - 1], &waiting)[0];
+                if let Some(first) = way.iter().position(|port| *port == next) {
+                    return Some(way[first..].iter().map(|port| self.ports[*port].port.link).collect());
+                }
+                way.push(next);
+            }
+        })
     }
 
     /// The packets that each port still holds by `now`, the end of the run, with its link: waiting,

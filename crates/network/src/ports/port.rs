@@ -1,6 +1,7 @@
 //! An output port that is served packet by packet.
 
 use super::inconstant::{Fate, Inconstant, WORK_PER_BYTE, work};
+use super::pause::{Counted, Gate};
 use crate::change::Course;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
@@ -38,6 +39,8 @@ pub(super) struct Port {
     kind: Arc<LinkKind>,
     /// Of a link that changes, or loses packets.
     inconstant: Option<Box<Inconstant>>,
+    /// Of a port that neighbours pause.
+    pub(super) gate: Option<Box<Gate>>,
     /// The longest queue.
     max_queue: u32,
     rare: RareEvents,
@@ -55,6 +58,9 @@ pub(super) trait Server: Discipline {
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
+
+    /// Begins to transmit at `now` if nothing is in service; the port is up to date.
+    fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>);
 
     /// Processes all events by `now`. At one instant a transmission ends, then the link changes,
     /// then the next transmission begins.
@@ -80,6 +86,12 @@ impl<D: Discipline> Server for D {
         port.enqueue(self, now, packet, buffer, transmitter)
     }
 
+    fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>) {
+        if !port.in_service {
+            port.begin(self, now, transmitter);
+        }
+    }
+
     fn advance(
         &mut self,
         port: &mut Port,
@@ -99,10 +111,11 @@ impl Port {
         spec: &LinkSpec,
         (kind, course): (Arc<LinkKind>, &Course<'_>),
         (passes, stamps, buffer): (bool, bool, Option<u32>),
+        gate: Option<Box<Gate>>,
         seed: u64,
     ) -> Port {
         Port {
-            passes: passes && !stamps && buffer.is_none() && course.is_constant(),
+            passes: passes && !stamps && gate.is_none() && buffer.is_none() && course.is_constant(),
             stamps,
             in_service: false,
             buffer,
@@ -110,6 +123,7 @@ impl Port {
             node: spec.from,
             kind,
             inconstant: (!course.is_constant()).then(|| Box::new(Inconstant::new(link, course, seed))),
+            gate,
             max_queue: 0,
             rare: RareEvents::default(),
         }
@@ -128,6 +142,31 @@ impl Port {
     /// The present state of the link.
     pub(super) fn kind(&self) -> &LinkKind {
         &self.kind
+    }
+
+    /// Is a packet in service, as far as the port sees it?
+    pub(super) fn is_serving(&self) -> bool {
+        self.in_service
+    }
+
+    /// When something happens next at a port that neighbours pause.
+    pub(super) fn next_event(&self, transmitter: &Transmitter<'_>) -> Time {
+        let ends = if self.in_service { transmitter.links[self.link.index()].busy_until() } else { Time::MAX };
+        ends.min(self.gate.as_ref().map_or(Time::MAX, |gate| gate.next_change()))
+    }
+
+    /// The switch has no room for `packet`, which would wait here.
+    #[cold]
+    pub(super) fn refuse_unqueued(
+        &mut self,
+        (packets, now): (u32, Time),
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        self.rare.drops += 1;
+        self.rare.drop_bytes += u64::from(packet.size());
+        let loss = PacketLoss { at: now, link: self.link, cause: Cause::Full, queued: packets };
+        transmitter.discard(packet, loss);
     }
 
     /// Has the link failed?
@@ -169,6 +208,7 @@ impl Port {
             let busy_until = transmitter.links[self.link.index()].busy_until();
             let ends = if self.in_service { busy_until } else { Time::MAX };
             let changes = self.inconstant.as_ref().map_or(Time::MAX, |link| link.next_change());
+            let changes = changes.min(self.gate.as_ref().map_or(Time::MAX, |gate| gate.next_change()));
             let at = ends.min(changes);
             if at > now || at == Time::MAX {
                 return;
@@ -177,6 +217,9 @@ impl Port {
                 self.complete(queues, at, buffer, transmitter);
             }
             self.apply_changes(queues, at, buffer, transmitter);
+            if let Some(closed) = self.gate.as_mut().and_then(|gate| gate.apply(at)) {
+                queues.close(closed);
+            }
             if !self.in_service {
                 self.begin(queues, at, transmitter);
             }
@@ -192,6 +235,13 @@ impl Port {
         transmitter: &mut Transmitter<'_>,
     ) {
         self.in_service = false;
+        if let Some(gate) = &mut self.gate {
+            if std::mem::take(&mut gate.sends_frame) {
+                return;
+            }
+            let size = transmitter.links[self.link.index()].last_size();
+            gate.left = gate.serving.take().map(|counted| (counted, size));
+        }
         queues.sent(now);
         if let Some(buffer) = buffer {
             buffer.release(transmitter.links[self.link.index()].last_size().into());
@@ -257,7 +307,13 @@ impl Port {
     /// Begins to transmit the next packet at `now`, if there is one.
     #[inline(always)]
     fn begin<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) {
+        if let Some(frame) = self.gate.as_mut().and_then(|gate| gate.next_frame()) {
+            return self.transmit(frame, now, transmitter);
+        }
         let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return };
+        if let Some(gate) = &mut self.gate {
+            gate.serving = Counted::of(packet.arrival);
+        }
         if self.stamps {
             self.stamp(queues, &packet, now, transmitter);
         }
@@ -312,7 +368,7 @@ impl Port {
             return None;
         }
         let (_, bytes) = queues.waiting();
-        let arrival = Arrival { now, kind: &self.kind, buffer: buffer.as_deref() };
+        let arrival = Arrival { now, kind: &self.kind, buffer: buffer.as_deref(), lossless: false };
         let verdict = queues.enqueue(*packet, &arrival, &mut self.rare);
         if let Some(buffer) = buffer {
             buffer.resize(bytes, queues.waiting().1);

@@ -70,6 +70,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     }
     check_priorities(&transports, queue.as_ref(), report);
     check_telemetry(&transports.resolved, fabric.as_ref(), report);
+    check_pauses(queue.as_ref(), fabric.as_ref(), report);
     let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
         known: &known,
@@ -85,6 +86,10 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         transport::check_overridden(&transports.names, &workloads.used, report);
     }
     scenario.changes = change::resolve(workloads.failures, &scenario.routing, &known, period, report);
+    if !scenario.changes.is_empty() && queue.as_ref().is_some_and(|(queue, _)| queue.pfc.is_some()) {
+        let why = "links do not change in this version where ports pause their neighbours; leave `pfc` in [queue] or the changes out";
+        report.error(&KeyPath::default().at("change"), why);
+    }
     check_limits(&scenario.changes, queue.as_ref(), fabric.as_ref(), report);
     let labels = (!report.unreadable("workload")).then_some(&workloads.labels[..]);
     let top = &mut Section::new(report, KeyPath::default());
@@ -154,6 +159,49 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
         let path = KeyPath::default().at("transport").at(&t.name).at("priority");
         report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
+    }
+}
+
+/// Where ports pause, all do, and each switch has room for what comes after it has told its
+/// neighbours.
+fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&Fabric>, report: &mut Report<'_>) {
+    let (Some((queue, layers)), Some(fabric)) = (queues, fabric) else { return };
+    let path = KeyPath::default().at("queue").at("pfc");
+    let Some(pfc) = &queue.pfc else {
+        if layers.iter().any(|(_, queue)| queue.pfc.is_some()) {
+            report.error(
+                &KeyPath::default().at("queue").at("layer"),
+                "ports of all layers pause, or none; write pfc in [queue]",
+            );
+        }
+        return;
+    };
+    if layers.iter().any(|(_, layer)| layer.order != queue.order) {
+        let why = "with pfc, ports of all layers have the same priorities; write discipline in [queue]";
+        return report.error(&KeyPath::default().at("queue").at("layer"), why);
+    }
+    if fabric.hosts_forward() {
+        return report
+            .error(&path, "hosts of this topology forward packets, and hosts take all that comes; leave it out");
+    }
+    for node in NodeId::first(fabric.nodes()).skip(fabric.hosts()) {
+        let layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
+        let queue = layer.map_or(queue, |(_, queue)| queue);
+        let pfc = queue.pfc.as_ref().unwrap_or(pfc);
+        let priorities =
+            if queue.order == Order::Priority { u64::from(pfc.high) + u64::from(pfc.low) } else { pfc.low.into() };
+        let links = fabric.links_from(node).map(|link| &fabric.links()[fabric.reverse(link).index()]);
+        let needs: u64 = links.map(|spec| (pfc.headroom_of(spec.rate, spec.delay) + pfc.reserve) * priorities).sum();
+        if needs >= pfc.buffer {
+            let name = fabric.name(node);
+            let buffer = pfc.buffer;
+            let message = format!(
+                "the headroom and the reserve of the links to {name} take {needs} B, and the buffer of a switch has {buffer} B; write a \
+                 larger one, for example {} B",
+                2 * needs
+            );
+            return report.error(&path.at("buffer"), message);
+        }
     }
 }
 

@@ -160,6 +160,11 @@ impl<'a> Io<'a> {
         self.shared.turns[turns as usize].queue.waiting()
     }
 
+    /// Is the port of the host kept from sending what waits there?
+    pub(crate) fn is_held(&self) -> bool {
+        self.network.is_held()
+    }
+
     /// Sets a timer for the next turn.
     pub(crate) fn await_turns(&mut self, turns: TurnsFor) {
         let all = &mut self.shared.turns[turns as usize];

@@ -152,6 +152,14 @@ impl Endpoint for RoceSender {
 
     /// Sends a packet. The next turn at the port is when it has left.
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
+        // While the port is paused, packets stay with their queue pair, but for one that waits there. It asks again when
+        // a packet would have left.
+        if io.is_held() {
+            let full = u64::from(self.connection.sizes.header) + u64::from(self.sender.config().mss);
+            io.queue_turn(TurnsFor::Data, self.identity.me, false);
+            io.spend_turn(TurnsFor::Data, full);
+            return Event::None;
+        }
         if let Some((left, bytes)) = self.with(io, |sender, now, out| sender.on_turn(now, out)) {
             io.spend_turn_until(TurnsFor::Data, left, bytes as u16);
         }

@@ -239,14 +239,21 @@ impl Plan {
         self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
     }
 
+    /// The threads of its run, of those that it may have: where ports pause others, one, whatever is asked for.
+    pub fn threads(&self, threads: u8) -> u8 {
+        if self.policies.pause() { 1 } else { threads }
+    }
+
     /// The number of threads for its run on `cores` cores: one per 64 hosts that may send or receive.
     pub fn worthwhile_threads(&self, cores: usize) -> u8 {
         let busy: HashSet<HostId> = self.senders().chain(self.receivers()).collect();
-        cores.min(busy.len() / HOSTS_OF_A_THREAD).clamp(1, 64) as u8
+        self.threads(cores.min(busy.len() / HOSTS_OF_A_THREAD).clamp(1, 64) as u8)
     }
 
     /// The partitions of the fabric for `threads` threads. `timetable` is [`Plan::timetable`].
+    /// Ports that pause others need one partition.
     pub fn partitions(&self, timetable: &Timetable, threads: u8) -> Partitions {
+        let threads = self.threads(threads);
         // To go through all flows takes time, and one partition needs none.
         let exchanges =
             (threads > 1).then(|| exchanges::expected(&self.fabric, &self.flows, &self.transports, self.end));

@@ -12,6 +12,7 @@ pub(crate) mod jobs_table;
 pub(crate) mod links_table;
 pub(crate) mod outcome;
 pub(crate) mod passing;
+mod pauses_table;
 pub(crate) mod ranks_table;
 pub(crate) mod read;
 pub(crate) mod readable;

@@ -140,6 +140,8 @@ pub struct LinkOutcome {
     pub measured: MeasuredLink,
     /// Packets still queued or in flight.
     pub on_the_way: u32,
+    /// Pauses, where ports pause their neighbours.
+    pub pauses: Option<linkpool_network::PauseStats>,
 }
 
 /// A whole run, except for the outcomes that went to its [`Sink`](crate::Sink).

@@ -9,6 +9,7 @@ use crate::results::ideal::Ideal;
 use crate::results::jobs_table::JobRow;
 use crate::results::links_table::LinkRow;
 use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome};
+use crate::results::pauses_table::{self, PauseRow};
 use crate::results::ranks_table::RankRow;
 use crate::results::sample::Sample;
 use crate::results::series::{SERIES, SeriesTables};
@@ -161,6 +162,7 @@ pub(crate) fn write_rest(
     Table::write(directory, LinkRow::all(plan, outcome))?;
     workloads_table::write(directory, scenario, plan, started)?;
     tiers_table::write(directory, scenario, plan)?;
+    pauses_table::write(directory, plan, outcome)?;
     changes_table::write(directory, plan)
 }
 
@@ -173,6 +175,7 @@ pub fn tables() -> Vec<TableInfo> {
         WorkloadRow::TABLE,
         OfferedLoad::TABLE,
         LinkRow::TABLE,
+        PauseRow::TABLE,
         ChangeRow::TABLE,
     ]);
     tables.extend(SERIES);

@@ -107,7 +107,10 @@ pub(crate) fn follow(
     if let Some(take_rows) = take_rows {
         take_rows(taken().take_all(), take(&buffers, Time::MAX).samples);
     }
-    Ok(taken().take_all())
+    match ended {
+        Ended::Deadlock(at) => Err(RunError::deadlock(&plan, network.deadlock().unwrap_or(&[]), at)),
+        _ => Ok(taken().take_all()),
+    }
 }
 
 /// Rows as JSON: a list of objects.

@@ -26,6 +26,7 @@ mod parallel_cables;
 mod paths;
 mod perfetto;
 mod persistent;
+mod pfc;
 mod placement;
 mod ports;
 mod processes;

@@ -1,0 +1,59 @@
+//! The settings of priority flow control; the rules are in [`crate::ports`].
+
+use crate::class::ClassSet;
+use crate::packet::Envelope;
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::{Bytes, Rate, Time};
+
+settings! {
+    /// Priority flow control: switches pause their neighbours instead of dropping.
+    #[derive(Copy)]
+    pub struct Pfc {
+        /// The buffer of a switch for packets that must not be lost.
+        buffer: u64 as Bytes, required 12_000_000, within Bounds::POSITIVE;
+        /// What each link and priority has of it for itself: 4 KB (HPCC's repository).
+        reserve: u64 as Bytes = 4_000;
+        /// What each link and priority has for packets that come after its neighbour was told to pause. By
+        /// default what may come: twice what the link carries in its delay, three of the largest packets
+        /// (the one that asks for the pause, one that delays the frame, and one that the neighbour is
+        /// sending), and the frame.
+        headroom: Option<Bytes>, from |_p| None => "what may come";
+        /// The largest packet, for that default.
+        packet: Option<Bytes>, from |_p| None => "the largest packet of the transports",
+            within Bounds::from(1.0, "{} is no packet; at most 16383B").to(Envelope::LONGEST as f64);
+        /// A link and priority is paused when it uses this share of the free shared buffer: 1/8 (HPCC's
+        /// repository shifts by 3 at the rate of hosts' links).
+        alpha: f64 = 0.125, within Bounds::above(0.0, "{} is not above 0"), when |p| p.xoff.is_none() => "queues without `xoff`";
+        /// A link and priority is paused when it uses so much of the shared buffer, whatever is free.
+        xoff: Option<Bytes> = None, within Bounds::POSITIVE;
+        /// It is resumed when it uses so much less than at the threshold: 3 KB (HPCC's repository).
+        resume: u64 as Bytes = 3_000;
+        /// Are packets of high priority lossless, where ports have priorities?
+        high: bool = true;
+        /// Are packets of low priority lossless, and all where ports have one?
+        low: bool = true;
+    }
+}
+
+impl Pfc {
+    /// The classes of which no packet is dropped.
+    pub(crate) fn lossless(&self) -> ClassSet {
+        let mut lossless = ClassSet::default();
+        lossless.set(1, self.high);
+        lossless.set(2, self.low);
+        lossless
+    }
+
+    /// The headroom of a link, bytes.
+    pub fn headroom_of(&self, rate: Rate, delay: Time) -> u64 {
+        let carried = (u128::from(rate.0) * u128::from(delay.0)).div_ceil(8_000_000_000_000) as u64;
+        let packet = self.packet.unwrap_or(LARGEST).0;
+        self.headroom.map_or(2 * carried + 3 * packet + u64::from(FRAME), |headroom| headroom.0)
+    }
+}
+
+/// The largest packet where nobody says.
+const LARGEST: Bytes = Bytes(1_538);
+
+/// Bytes of a pause frame on the wire: 64, with preamble and gap 84.
+pub(crate) const FRAME: u16 = 84;

@@ -1,0 +1,435 @@
+//! Priority flow control (PFC, IEEE 802.1Qbb): a switch whose packets from one neighbour take too much of
+//! its buffer tells that neighbour to send no more of their class.
+//!
+//! Bytes are counted by the link and the class by which they have come, until they have left. The rules
+//! are those of HPCC's repository (`switch-mmu.cc`, commit 9f4be2a): each link and class has a reserve; what
+//! is more counts as shared, up to a threshold; what is above it goes to the headroom. A link is paused
+//! when it uses headroom, or as much of the shared buffer as the threshold, and resumed when it uses no
+//! headroom, and so much less of the shared buffer.
+
+use crate::class::{CLASSES, ClassSet, class_of};
+use crate::discipline::{FRAME, Pfc};
+use crate::fabric::NodeId;
+use crate::packet::{Envelope, Kind, Packet};
+use linkpool_units::{HostId, Rate, Time};
+use std::collections::VecDeque;
+
+/// The quanta of 512 bits for which a frame pauses: the most. A neighbour that is told to resume is told
+/// 0.
+const MOST_QUANTA: u32 = 0xffff;
+
+/// A frame that closes or opens `class`.
+pub(super) fn frame(class: u8, closes: bool) -> Packet {
+    Packet {
+        kind: Kind::PAUSE,
+        envelope: Envelope::new(HostId::new(0), FRAME, 0),
+        seq: class.into(),
+        ack: if closes { MOST_QUANTA } else { 0 },
+        ..Packet::default()
+    }
+}
+
+/// A packet's way through a switch, where its bytes are counted: kept in its `arrival` while it waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Counted {
+    /// The number of the account, and the class.
+    pub(super) account: u32,
+    pub(super) class: u8,
+}
+
+impl Counted {
+    const NOWHERE: Time = Time::MAX;
+
+    /// As `arrival` has it.
+    pub(super) fn of(at: Time) -> Option<Counted> {
+        (at != Counted::NOWHERE).then_some(Counted { account: (at.0 >> 8) as u32, class: at.0 as u8 })
+    }
+
+    /// What `arrival` has.
+    pub(super) fn write(counted: Option<Counted>) -> Time {
+        counted.map_or(Counted::NOWHERE, |Counted { account, class }| Time(u64::from(account) << 8 | u64::from(class)))
+    }
+}
+
+/// The side of a port that neighbours pause.
+#[derive(Debug)]
+pub(super) struct Gate {
+    /// The number of its switch, or host, among those with such ports.
+    pub(super) group: u32,
+    /// Its number among the ports of that.
+    pub(super) place: u32,
+    /// The classes that are paused.
+    pub(super) closed: ClassSet,
+    /// Frames that have come, the next first, that are later than what is done.
+    coming: VecDeque<(Time, u8, bool)>,
+    /// Frames for the neighbour that wait.
+    pub(super) frames: VecDeque<Packet>,
+    /// Is a frame in service?
+    pub(super) sends_frame: bool,
+    /// Where the packet in service is counted.
+    pub(super) serving: Option<Counted>,
+    /// A packet that has left since that was asked: where it is counted, and its size.
+    pub(super) left: Option<(Counted, u16)>,
+    /// When a class was closed while none was.
+    since: Time,
+    stats: PauseStats,
+}
+
+/// What a port knows of pauses at the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PauseStats {
+    /// Frames that have closed a class of the link.
+    pub pauses: u64,
+    /// Frames that this port has sent, to pause or to resume its neighbour.
+    pub frames: u64,
+    /// The time for which a class or several were closed.
+    pub paused: Time,
+}
+
+impl Gate {
+    pub(super) fn new(group: u32, place: u32) -> Gate {
+        Gate {
+            group,
+            place,
+            closed: ClassSet::default(),
+            coming: VecDeque::new(),
+            frames: VecDeque::new(),
+            sends_frame: false,
+            serving: None,
+            left: None,
+            since: Time::ZERO,
+            stats: PauseStats::default(),
+        }
+    }
+
+    /// `frame` comes at its arrival, which is later than what is done.
+    pub(super) fn expect(&mut self, frame: &Packet) {
+        let place = self.coming.partition_point(|(at, ..)| *at <= frame.arrival);
+        self.coming.insert(place, (frame.arrival, frame.seq as u8, frame.ack > 0));
+    }
+
+    /// When the next frame takes effect.
+    pub(super) fn next_change(&self) -> Time {
+        self.coming.front().map_or(Time::MAX, |(at, ..)| *at)
+    }
+
+    /// Lets the frames take effect that have come by `now`. Returns the classes that are closed then, if
+    /// there was one.
+    pub(super) fn apply(&mut self, now: Time) -> Option<ClassSet> {
+        let mut any = None;
+        while self.next_change() <= now {
+            let Some((_, class, closes)) = self.coming.pop_front() else { break };
+            let was_open = self.closed.is_empty();
+            self.closed.set(class, closes);
+            self.stats.pauses += u64::from(closes);
+            match (was_open, self.closed.is_empty()) {
+                (true, false) => self.since = now,
+                (false, true) => self.stats.paused += now - self.since,
+                _ => {}
+            }
+            any = Some(self.closed);
+        }
+        any
+    }
+
+    /// The frame for the neighbour that begins to be sent, if one waits.
+    pub(super) fn next_frame(&mut self) -> Option<Packet> {
+        let frame = self.frames.pop_front()?;
+        self.stats.frames += 1;
+        self.sends_frame = true;
+        Some(frame)
+    }
+
+    /// What is known at `now`.
+    pub(super) fn stats(&self, now: Time) -> PauseStats {
+        let open = self.closed.is_empty();
+        let paused = self.stats.paused + if open { Time::ZERO } else { now.saturating_sub(self.since) };
+        PauseStats { paused, ..self.stats }
+    }
+}
+
+/// The bytes that have come by one link, by class.
+#[derive(Debug)]
+pub(super) struct Account {
+    /// The number of the port that leads back.
+    pub(super) back: u32,
+    headroom: u64,
+    classes: [Share; CLASSES],
+    /// By port of the switch, by its place, and class: those that wait there or are in service.
+    at_ports: Vec<[u64; CLASSES]>,
+}
+
+/// The bytes of a class that have come by one link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// In the reserve and in the shared buffer.
+    bytes: u64,
+    headroom: u64,
+    /// Was the neighbour told to pause it?
+    is_paused: bool,
+}
+
+/// A switch with ports that pause, or a host.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) node: NodeId,
+    /// The numbers of its ports.
+    pub(super) ports: Vec<u32>,
+    /// Of a switch: by link that leads to it. A host takes all that comes.
+    pub(super) accounts: Vec<Account>,
+    pfc: Pfc,
+    /// The buffer that is shared, and what is used of it.
+    shared: u64,
+    used: u64,
+}
+
+impl Group {
+    pub(super) fn new(node: NodeId, pfc: Pfc) -> Group {
+        Group { node, ports: Vec::new(), accounts: Vec::new(), pfc, shared: pfc.buffer, used: 0 }
+    }
+
+    /// Adds the account of a link that leads here with `rate` and `delay`; `back` is the number of the port
+    /// that leads back.
+    pub(super) fn add(&mut self, back: u32, (rate, delay): (Rate, Time)) {
+        let headroom = self.pfc.headroom_of(rate, delay);
+        let classes = [1, 2].into_iter().filter(|class| self.pfc.lossless().has(*class)).count() as u64;
+        self.shared = self.shared.saturating_sub(classes * (headroom + self.pfc.reserve));
+        let at_ports = vec![[0; CLASSES]; self.ports.len()];
+        self.accounts.push(Account { back, headroom, classes: [Share::default(); CLASSES], at_ports });
+    }
+
+    /// Where `packet` is counted, if its class is lossless, and this is no host; `account` is that of the link by which it
+    /// has come.
+    pub(super) fn counted(&self, packet: &Packet, account: impl Fn() -> u32) -> Option<Counted> {
+        let class = class_of(packet);
+        let counts = !self.accounts.is_empty() && self.pfc.lossless().has(class);
+        counts.then(|| Counted { account: account(), class })
+    }
+
+    /// So much of the shared buffer may a link and class use if `used` of it is used.
+    fn threshold(&self, used: u64) -> u64 {
+        let free = self.shared.saturating_sub(used);
+        self.pfc.xoff.map_or((self.pfc.alpha * free as f64) as u64, |xoff| xoff.0)
+    }
+
+    fn beyond_reserve(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.pfc.reserve)
+    }
+
+    /// Counts a packet of `size` that has come by `account` and goes to the port with this place. Returns false
+    /// if there is no room.
+    pub(super) fn admit(&mut self, Counted { account, class }: Counted, size: u16, place: u32) -> bool {
+        let (size, threshold, free) =
+            (u64::from(size), self.threshold(self.used), self.shared.saturating_sub(self.used));
+        let Account { headroom, classes, .. } = &self.accounts[account as usize];
+        let (most, share) = (*headroom, classes[usize::from(class)]);
+        let (before, after) = (self.beyond_reserve(share.bytes), self.beyond_reserve(share.bytes + size));
+        let fits = after == 0 || after <= threshold && after - before <= free;
+        if !fits && share.headroom + size > most {
+            return false;
+        }
+        let account = &mut self.accounts[account as usize];
+        let share = &mut account.classes[usize::from(class)];
+        if fits {
+            share.bytes += size;
+            self.used += after - before;
+        } else {
+            share.headroom += size;
+        }
+        account.at_ports[place as usize][usize::from(class)] += size;
+        true
+    }
+
+    /// A packet of `size` has left by the port with this place.
+    pub(super) fn release(&mut self, Counted { account, class }: Counted, size: u16, place: u32) {
+        let (size, reserve) = (u64::from(size), self.pfc.reserve);
+        let account = &mut self.accounts[account as usize];
+        let share = &mut account.classes[usize::from(class)];
+        let from_headroom = share.headroom.min(size);
+        let before = share.bytes.saturating_sub(reserve);
+        share.headroom -= from_headroom;
+        share.bytes -= size - from_headroom;
+        self.used -= before - share.bytes.saturating_sub(reserve);
+        account.at_ports[place as usize][usize::from(class)] -= size;
+    }
+
+    /// Is the neighbour to be told to pause now? It counts as told.
+    pub(super) fn pauses(&mut self, Counted { account, class }: Counted) -> bool {
+        let threshold = self.threshold(self.used);
+        let share = self.accounts[account as usize].classes[usize::from(class)];
+        let is_over = share.headroom > 0 || self.beyond_reserve(share.bytes) >= threshold.max(1);
+        let tells = is_over && !share.is_paused;
+        self.accounts[account as usize].classes[usize::from(class)].is_paused |= tells;
+        tells
+    }
+
+    /// May a share that uses so much headroom and so much of the shared buffer, of which all use `used`, go on?
+    fn may_resume(&self, headroom: u64, shared: u64, used: u64) -> bool {
+        headroom == 0 && (shared == 0 || shared + self.pfc.resume <= self.threshold(used))
+    }
+
+    /// Is the neighbour to be told to resume now? It counts as told.
+    pub(super) fn resumes(&mut self, Counted { account, class }: Counted) -> bool {
+        let share = self.accounts[account as usize].classes[usize::from(class)];
+        let tells = share.is_paused && self.may_resume(share.headroom, self.beyond_reserve(share.bytes), self.used);
+        self.accounts[account as usize].classes[usize::from(class)].is_paused &= !tells;
+        tells
+    }
+
+    /// Stays `class` of `account` paused for good if its packets at the ports of which `is_stuck` is true never leave,
+    /// and all others do? If so, returns the places of these ports.
+    pub(super) fn stuck_at(&self, Counted { account, class }: Counted, is_stuck: impl Fn(u32) -> bool) -> Vec<u32> {
+        let class = usize::from(class);
+        let of = |account: &Account| -> u64 {
+            let places = (0..).zip(&account.at_ports).filter(|(place, _)| is_stuck(*place));
+            places.map(|(_, bytes)| bytes[class]).sum()
+        };
+        let Account { classes, at_ports, .. } = &self.accounts[account as usize];
+        let (share, stuck) = (classes[class], of(&self.accounts[account as usize]));
+        // What leaves is taken from the headroom first. The less is used, the higher is the threshold: of the others
+        // no more is left than what is stuck.
+        let left = share.bytes + share.headroom - stuck;
+        let headroom = share.headroom.saturating_sub(left);
+        let used: u64 = self.accounts.iter().map(|account| self.beyond_reserve(of(account))).sum();
+        if !share.is_paused || self.may_resume(headroom, self.beyond_reserve(stuck - headroom), used.min(self.used)) {
+            return Vec::new();
+        }
+        (0..)
+            .zip(at_ports)
+            .filter(|(place, bytes)| is_stuck(*place) && bytes[class] > 0)
+            .map(|(place, _)| place)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_settings::{Preset, Settings as _};
+    use linkpool_units::Bytes;
+
+    const LOW: Counted = Counted { account: 0, class: 2 };
+
+    /// A switch of two links with a buffer of 20,000 B, a reserve of 1,000 and headroom of 3,000 for each and class: 4,000 B are shared.
+    fn group(change: impl Fn(&mut Pfc)) -> Group {
+        let mut pfc = Pfc::defaults(Preset::Linux);
+        (pfc.buffer, pfc.reserve, pfc.headroom, pfc.resume) = (20_000, 1_000, Some(Bytes(3_000)), 500);
+        change(&mut pfc);
+        let mut group = Group::new(NodeId::new(5), pfc);
+        group.ports = vec![8, 9];
+        [8, 9].into_iter().for_each(|port| group.add(port, (Rate::gbps(10), Time::from_us(1))));
+        group
+    }
+
+    fn share(group: &Group, account: usize) -> (u64, u64) {
+        let Share { bytes, headroom, .. } = group.accounts[account].classes[2];
+        (bytes, headroom)
+    }
+
+    #[test]
+    fn the_default_headroom_is_what_may_come() {
+        let pfc = Pfc { packet: Some(Bytes(1_500)), headroom: None, ..Pfc::defaults(Preset::Linux) };
+        // 40 Gbit/s for 1.5 us are 7,500 B.
+        assert_eq!(pfc.headroom_of(Rate::gbps(40), Time::from_ns(1_500)), 15_000 + 4_500 + 84);
+        assert_eq!(group(|_| {}).shared, 4_000);
+        // A lossy priority needs nothing.
+        assert_eq!(group(|pfc| pfc.high = false).shared, 12_000);
+    }
+
+    /// By hand, with xoff = 2,000 B: two packets of 1,000 B are below 1,000 of reserve and 2,000 shared, and a third is at
+    /// it, which pauses. The next three go to the headroom, one more nowhere. The headroom empties first; at 1,500 B
+    /// shared the link goes on.
+    #[test]
+    fn a_link_is_paused_at_the_threshold_and_resumed_below() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        for (n, expected) in [((1_000, 0), false), ((2_000, 0), false), ((3_000, 0), true)].into_iter().enumerate() {
+            assert!(group.admit(LOW, 1_000, 1));
+            assert_eq!((share(&group, 0), group.pauses(LOW)), expected, "{n}");
+        }
+        for n in 1..=3 {
+            assert!(group.admit(LOW, 1_000, 1));
+            assert_eq!((share(&group, 0), group.pauses(LOW), group.used), ((3_000, n * 1_000), false, 2_000));
+        }
+        assert!(!group.admit(LOW, 1, 1));
+        assert_eq!((share(&group, 0), group.accounts[0].at_ports[1][2]), ((3_000, 3_000), 6_000));
+        for (left, resumes) in [((3_000, 2_000), false), ((3_000, 1_000), false), ((3_000, 0), false)] {
+            group.release(LOW, 1_000, 1);
+            assert_eq!((share(&group, 0), group.resumes(LOW)), (left, resumes));
+        }
+        group.release(LOW, 499, 1);
+        assert!(!group.resumes(LOW));
+        group.release(LOW, 1, 1);
+        assert_eq!((group.resumes(LOW), group.resumes(LOW), group.used), (true, false, 1_500));
+        assert_eq!(share(&group, 1), (0, 0));
+        group.release(LOW, 2_500, 1);
+        assert_eq!((share(&group, 0), group.used, group.accounts[0].at_ports[1][2]), ((0, 0), 0, 0));
+    }
+
+    /// With alpha = 1/2 a link may use half of what is free: 2,000 B of 4,000; once 1,000 B are used by another, 1,500.
+    #[test]
+    fn a_dynamic_threshold_is_a_share_of_what_is_free() {
+        let mut group = group(|pfc| pfc.alpha = 0.5);
+        let other = Counted { account: 1, class: 2 };
+        assert_eq!(group.threshold(group.used), 2_000);
+        assert!(group.admit(other, 2_000, 0) && !group.pauses(other));
+        assert_eq!((group.used, group.threshold(group.used)), (1_000, 1_500));
+        // 1,500 B above the reserve are not above the threshold before them, and more than that after them.
+        assert!(group.admit(LOW, 2_500, 0));
+        assert_eq!((share(&group, 0), group.used, group.pauses(LOW)), ((2_500, 0), 2_500, true));
+        assert!(group.admit(LOW, 100, 0));
+        assert_eq!(share(&group, 0), (2_500, 100));
+        // Control packets and lossy ones are not counted, nor is anything at a host.
+        let packet = |kind| Packet { kind, ..Packet::default() };
+        assert_eq!(group.counted(&packet(Kind::ACK), || 1), None);
+        assert_eq!(group.counted(&packet(Kind::DATA), || 1), Some(other));
+        group.accounts.clear();
+        assert_eq!(group.counted(&packet(Kind::DATA), || 1), None);
+    }
+
+    /// A paused link stays so if its packets stand at a port for ever, unless so few do that it is resumed without them.
+    #[test]
+    fn packets_that_stand_keep_a_link_paused() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        for (size, place) in [(1_000, 0), (2_000, 1)] {
+            assert!(group.admit(LOW, size, place));
+        }
+        let stuck = |group: &Group, places: &[u32]| group.stuck_at(LOW, |place| places.contains(&place));
+        assert!(stuck(&group, &[0, 1]).is_empty(), "it is not paused");
+        assert!(group.pauses(LOW));
+        assert_eq!(stuck(&group, &[0, 1]), [0, 1]);
+        // 1,000 B are left of it, or 2,000: the reserve, or 1,000 above, which is 500 below the threshold.
+        assert!(stuck(&group, &[0]).is_empty() && stuck(&group, &[1]).is_empty());
+        assert!(group.admit(LOW, 1_600, 1));
+        assert_eq!(stuck(&group, &[1]), [1]);
+        assert!(stuck(&group, &[]).is_empty());
+    }
+
+    /// Frames take effect in order of time. A time counts in which a class or several are closed.
+    #[test]
+    fn frames_close_and_open_classes() {
+        let mut gate = Gate::new(0, 0);
+        let mut expect = |us, class, closes| {
+            let frame = Packet { arrival: Time::from_us(us), ..frame(class, closes) };
+            assert_eq!((frame.size(), frame.kind), (84, Kind::PAUSE));
+            gate.expect(&frame);
+        };
+        [(20, 1, true), (10, 2, true), (30, 2, false), (45, 1, false), (60, 2, true)]
+            .into_iter()
+            .for_each(|(us, class, closes)| expect(us, class, closes));
+        assert_eq!((gate.next_change(), gate.apply(Time::from_us(9))), (Time::from_us(10), None));
+        for (us, closed) in [(10, [false, true]), (20, [true, true]), (30, [true, false]), (45, [false, false])] {
+            let now = gate.apply(Time::from_us(us)).expect("a change");
+            assert_eq!([1, 2].map(|class| now.has(class)), closed, "{us}");
+        }
+        assert_eq!(gate.stats(Time::from_us(50)), PauseStats { pauses: 2, frames: 0, paused: Time::from_us(35) });
+        gate.apply(Time::from_us(60));
+        assert_eq!(gate.stats(Time::from_us(70)), PauseStats { pauses: 3, frames: 0, paused: Time::from_us(45) });
+    }
+
+    #[test]
+    fn a_packet_remembers_where_it_is_counted() {
+        for counted in [None, Some(LOW), Some(Counted { account: 300, class: 1 })] {
+            assert_eq!(Counted::of(Counted::write(counted)), counted);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Priority flow control: ports that pause their neighbours.
+
+use crate::common::{Run, run, run_on, scenario};
+use linkpool_network::PauseStats;
+use linkpool_sim::{Plan, RunError, simulate};
+use linkpool_units::Time;
+
+fn pauses(r: &Run, link: &str) -> PauseStats {
+    r.link(link).pauses.expect("its port can be paused")
+}
+
+fn flow(from: &str, to: &str, size: &str, more: &str) -> String {
+    format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"{from}\"\nto = \"{to}\"\nsize = \"{size}\"\n{more}\n")
+}
+
+/// S1 at 10 Gbit/s and 2 us sends at line rate into a link of 1 Mbit/s, which sends nothing worth mention. A packet of 1,106 B
+/// takes 884.8 ns. The one that passes 20 KB goes to the headroom, and asks for the pause: the frame of 84 B takes
+/// 67.2 + 2,000 ns, in which S1 begins two packets more, beside the three that are on the link: (67.2 + 2 x 2,000)/884.8 =
+/// 4.6, so five packets come after it. Six packets are 6,636 B: so much headroom loses nothing, and a byte less a packet.
+#[test]
+fn the_headroom_holds_what_comes_after_the_pause() {
+    let dropped = |headroom: &str| {
+        let r = run(&format!(
+            "duration = \"1ms\"
+            [topology.dumbbell]
+            pairs = 1
+            rate = \"10Gbps\"
+            delay = \"2us\"
+            bottleneck_rate = \"1Mbps\"
+            [queue.pfc]
+            buffer = \"100KB\"
+            xoff = \"20KB\"
+            reserve = \"0B\"
+            {headroom}
+            [transport.t]
+            control = \"roce\"
+            {}",
+            flow("S1", "D1", "1MB", "")
+        ));
+        let PauseStats { pauses: count, paused, .. } = pauses(&r, "S1->L");
+        assert_eq!((count, pauses(&r, "L->S1").frames), (1, 1));
+        // From when the frame has come, to the end.
+        let before = Time::from_ms(1) - paused;
+        assert!(before > Time::from_us(18) && before < Time::from_us(25), "{before}");
+        (r.link("L->R").stats.rare.drops, r.link("L->R").stats.max_queue)
+    };
+    // 18 packets are below 20 KB, and six come; one of these is in service.
+    assert_eq!(dropped("headroom = \"6636B\""), (0, 18 + 6 - 1));
+    assert_eq!(dropped("headroom = \"6635B\""), (1, 18 + 5 - 1));
+    // By default 2 x 2,500 + 3 x 1,106 + 84 B.
+    assert_eq!(dropped("").0, 0);
+    assert_eq!(scenario_pfc().headroom_of(linkpool_units::Rate::gbps(10), Time::from_us(2)), 5_000 + 3 * 1_106 + 84);
+}
+
+fn scenario_pfc() -> linkpool_network::Pfc {
+    let text = format!(
+        "duration = \"1ms\"
+        [topology.dumbbell]
+        pairs = 1
+        rate = \"10Gbps\"
+        delay = \"2us\"
+        [queue.pfc]
+        buffer = \"100KB\"
+        [transport.t]
+        control = \"roce\"
+        {}",
+        flow("S1", "D1", "1MB", "")
+    );
+    scenario(&text).queue.pfc.expect("it has the table")
+}
+
+/// Three senders at line rate into one link, without a window and without a law: nothing is lost or sent again, the link is
+/// busy from the first packet to the last, and ports are paused and resumed many times.
+#[test]
+fn nothing_is_lost() {
+    for thresholds in ["", "xoff = \"20KB\"", "alpha = 0.5"] {
+        let flows: String = ["S1", "S2", "S3"].iter().map(|from| flow(from, "R", "1024KB", "")).collect();
+        let r = run(&format!(
+            "duration = \"50ms\"
+            [topology.many-to-one]
+            senders = 3
+            rate = \"10Gbps\"
+            delay = \"2us\"
+            [queue]
+            limit = 5
+            [queue.pfc]
+            buffer = \"200KB\"
+            {thresholds}
+            [transport.t]
+            control = \"roce\"
+            {flows}"
+        ));
+        for f in 0..3 {
+            let flow = r.flow(f);
+            assert_eq!((flow.acked_bytes, flow.total(|s| s.retransmits)), (1_024_000, 0), "{thresholds}");
+        }
+        assert_eq!(r.link("W->R").stats.rare.drops, 0);
+        // 3,000 packets of 884.8 ns, the first and its ACK over two hops.
+        let last = (0..3).map(|f| r.fct(f)).max().unwrap();
+        assert_eq!(last, Time(9_907_200 + 2_999 * 884_800), "{thresholds}");
+        for s in 1..=3 {
+            let (there, back) = (pauses(&r, &format!("S{s}->W")), pauses(&r, &format!("W->S{s}")));
+            assert!(there.pauses > 5 && back.frames > 2 * there.pauses - 2, "{thresholds}: {there:?} {back:?}");
+            assert!(there.paused > Time::from_us(1_000) && there.paused < Time::from_us(2_600), "{there:?}");
+            assert_eq!((there.frames, back.pauses), (0, 0));
+        }
+    }
+}
+
+/// Four hosts of a leaf send to one of the other, and a fifth to another, whose link is idle. Its packets wait behind
+/// those of the others on a link that is paused. With a priority of their own they do not, nor if nothing is paused.
+#[test]
+fn a_victim_waits_behind_paused_packets() {
+    let time = |queue: &str, pfc: &str, priority: &str| {
+        let incast: String = (0..4).map(|h| flow(&format!("h{h}"), "h5", "unlimited", "")).collect();
+        let r = run(&format!(
+            "duration = \"20ms\"
+            [topology.leaf-spine]
+            leaves = 2
+            spines = 1
+            hosts_per_leaf = 5
+            rate = \"10Gbps\"
+            uplink_rate = \"100Gbps\"
+            delay = \"1us\"
+            [queue]
+            {queue}
+            {pfc}
+            [transport.t]
+            control = \"roce\"
+            [transport.v]
+            control = \"roce\"
+            {priority}
+            {incast}
+            [[workload.flow]]
+            transport = \"v\"
+            from = \"h4\"
+            to = \"h6\"
+            size = \"1024KB\"
+            start = \"2ms\""
+        ));
+        let drops = r.link("l1->h5").stats.rare.drops;
+        (r.flow(4).finished.map(|_| r.fct(4).0 as f64 / 1e6), drops)
+    };
+    let pfc = "[queue.pfc]\nbuffer = \"400KB\"\nxoff = \"40KB\"";
+    let alone = 1_000.0 * 0.8848;
+    let (behind, none) = time("limit = 100", pfc, "");
+    let (apart, none_apart) = time("limit = 100\ndiscipline = \"priority\"", pfc, "priority = \"high\"");
+    let (lossy, some) = time("limit = 100", "", "");
+    println!("victim: {behind:?} us behind, {apart:?} apart, {lossy:?} lossy, {alone} alone");
+    assert!(behind.is_none_or(|us| us > 3.0 * alone), "{behind:?}");
+    assert!(
+        apart.is_some_and(|us| us < 1.1 * alone) && lossy.is_some_and(|us| us < 1.1 * alone),
+        "{apart:?} {lossy:?}"
+    );
+    assert!(none == 0 && none_apart == 0 && some > 1_000);
+    // Of a lossy priority packets are dropped beside it.
+    let (_, drops) = time(
+        "limit = 20\ndiscipline = \"priority\"",
+        "[queue.pfc]\nbuffer = \"400KB\"\nlow = false",
+        "priority = \"high\"",
+    );
+    assert!(drops > 1_000, "{drops}");
+}
+
+/// Four switches in a ring, and two hosts of 5 Gbit/s at each that send by two others to the fourth. At a port of the ring 8.4
+/// Gbit/s from the ring meet 10 from hosts (g + g^2 + g^3 = 1 for the share g that passes: 0.544), so the account of the
+/// ring's link, which grows by 3.8 Gbit/s, fills before those of hosts, by 2.3 each. All four are full, and paused, at once; what has come
+/// over each waits for the next. With windows that never fill it there is no deadlock.
+#[test]
+fn a_ring_stands_still() {
+    let ring = |window: &str| {
+        let ids = 0..4;
+        let nodes: Vec<String> = ids
+            .clone()
+            .flat_map(|i| {
+                let node = |name: &str, kind: &str| format!("{{ id = \"{name}{i}\", kind = \"{kind}\" }}");
+                [node("h", "host"), node("g", "host"), node("s", "switch")]
+            })
+            .collect();
+        let edges: Vec<String> = ids
+            .clone()
+            .flat_map(|i| {
+                let next = (i + 1) % 4;
+                [
+                    format!("{{ source = \"h{i}\", target = \"s{i}\", rate = \"5Gbps\" }}"),
+                    format!("{{ source = \"g{i}\", target = \"s{i}\", rate = \"5Gbps\" }}"),
+                    format!("{{ source = \"s{i}\", target = \"s{next}\" }}"),
+                ]
+            })
+            .collect();
+        let flows: String = ids
+            .flat_map(|i| ["h", "g"].map(|from| (i, from)))
+            .map(|(i, from)| {
+                let s = |n| format!("\"s{}\"", (i + n) % 4);
+                let to = (i + 3) % 4;
+                let path = format!("paths = [[\"{from}{i}\", {}, {}, {}, {}, \"h{to}\"]]", s(0), s(1), s(2), s(3));
+                flow(&format!("{from}{i}"), &format!("h{to}"), "1024KB", &path)
+            })
+            .collect();
+        let scenario = scenario(&format!(
+            "duration = \"50ms\"
+            [topology.graph]
+            rate = \"10Gbps\"
+            delay = \"1us\"
+            nodes = [{}]
+            edges = [{}]
+            [queue.pfc]
+            buffer = \"200KB\"
+            xoff = \"20KB\"
+            resume = \"20KB\"
+            reserve = \"0B\"
+            [transport.t]
+            control = \"roce\"
+            {window}
+            {flows}",
+            nodes.join(", "),
+            edges.join(", "),
+        ));
+        let plan = Plan::new(&scenario);
+        let mut sink = crate::common::Kept::default();
+        simulate(&plan, &plan.timetable(), 2, &mut sink, &mut |_| true)
+    };
+    let error = ring("").expect_err("it stands still");
+    let RunError::Deadlock { at, cycle } = &error else { panic!("{error}") };
+    println!("{error}");
+    assert!(*at < Time::from_ms(1), "{at}");
+    let names = ["s0->s1", "s1->s2", "s2->s3", "s3->s0"];
+    let waits: Vec<String> = (0..4).map(|i| format!("{} waits for {}", names[i], names[(i + 1) % 4])).collect();
+    assert_eq!(*cycle, waits.join(", "));
+    assert!(ring("window = \"3KB\"").is_ok());
+}
+
+/// One thread runs it, however many it may have.
+#[test]
+fn threads_change_nothing() {
+    let text = "duration = \"2ms\"
+        [topology.fat-tree]
+        k = 4
+        rate = \"10Gbps\"
+        delay = \"1us\"
+        [queue]
+        limit = \"60KB\"
+        red = { min = \"20KB\", max = \"80KB\", max_probability = 0.2, weight = 1, gentle = false }
+        [queue.pfc]
+        buffer = \"400KB\"
+        [transport.a]
+        control = \"dcqcn\"
+        [transport.b]
+        control = \"hpcc\"
+        [[workload.permutation]]
+        transport = \"a\"
+        size = \"300KB\"
+        [[workload.incast]]
+        transport = \"b\"
+        senders = 8
+        receiver = \"h0\"
+        size = \"100KB\"
+        every = \"500us\"";
+    let scenario = scenario(text);
+    let [one, four] = [1, 4].map(|threads| run_on(&scenario, threads));
+    assert_eq!(one.outcome.flows, four.outcome.flows);
+    assert_eq!(one.outcome.rest, four.outcome.rest);
+    assert!(one.outcome.links.iter().all(|link| link.stats.rare.drops == 0));
+    assert!(one.outcome.links.iter().any(|link| link.pauses.is_some_and(|pauses| pauses.pauses > 0)));
+}
