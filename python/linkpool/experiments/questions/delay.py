@@ -3,23 +3,13 @@
 The topology is Figure 1 of the AMP paper with links of 5.6 us at 10 Gbps: two hops, 20 packets.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.amp import setting as amp
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    between,
-    show,
-)
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.toml import Table, Value
 
 DELAY = "5.6us"
@@ -132,73 +122,75 @@ class Delay(Question):
             "suppressions": float(flows["suppressions"].sum()) / max(flows.height, 1),
         }
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge the delay signal by its target, and against marks."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Expect of the delay signal what its target says, and compare it with marks."""
+        tight, loose = PER_HOP_NS
         for n in LONG:
-            setting = f"long {n} {FAR}"
-            use = found.mean(setting, "delay-tight", "use")
-            ledger.add(
+            far, near = f"long {n} {FAR}", f"long {n}"
+            yield Hypothesis(
                 f"use-far@{n}",
                 f"{n} long flows, ten times the delay: cuts in proportion to the excess keep the "
                 "link full with an allowance of 10 packets in a BDP of 194",
-                "above 0.97",
-                show(use),
-                above(use, 0.97),
+                "use",
+                (far, tight),
+                above=0.97,
             )
-            ratio = found.ratio("use", (setting, "delay-tight"), (setting, "amp"))
-            ledger.add(
+            yield Hypothesis(
                 f"use-far-marks@{n}",
                 f"{n} long flows, ten times the delay: the use with delay over that with marks, "
                 "whose cuts of a quarter empty a queue of K = 10",
-                "above 1.03",
-                show(ratio),
-                above(ratio, 1.03),
+                "use",
+                (far, tight),
+                over=(far, "amp"),
+                above=1.03,
             )
-            setting = f"long {n}"
-            ratio = found.ratio("jain", (setting, "delay-tight"), (setting, "amp"))
-            ledger.add(
+            yield Hypothesis(
                 f"jain@{n}",
                 f"{n} long flows: Jain's index with delay over that with marks",
-                "above 0.97",
-                show(ratio),
-                above(ratio, 0.97),
+                "jain",
+                (near, tight),
+                over=(near, "amp"),
+                above=0.97,
             )
-        for scheme, low, high in (("delay-tight", 5.0, 12.0), ("delay-loose", 12.0, 22.0)):
-            queue = found.mean("long 2", scheme, "queue")
-            ledger.add(
+        for scheme, low, high in ((tight, 5.0, 12.0), (loose, 12.0, 22.0)):
+            yield Hypothesis(
                 f"queue-{scheme}",
                 "2 long flows: the mean queue is near what the target allows",
-                f"{low:g} to {high:g} packets",
-                show(queue),
-                between(queue, low, high),
+                "queue",
+                ("long 2", scheme),
+                above=low,
+                below=high,
+                said=f"{low:g} to {high:g} packets",
             )
-        queue = found.mean("long 8", "delay-tight", "queue")
-        ledger.add(
+        yield Hypothesis(
             "queue-floor",
             "8 long flows: least windows of 2 packets on 4 subflows, 64 packets, hold the queue "
             "above the target unless subflows are suppressed; then it is",
-            "below 20 packets",
-            show(queue),
-            below(queue, 20.0),
+            "queue",
+            ("long 8", tight),
+            below=20.0,
+            said="below 20 packets",
         )
         for n in SENDERS:
             setting = f"{INCAST} {n}"
-            ratio = found.ratio("fct_s", (setting, "delay-tight"), (setting, "amp"))
-            ledger.add(
+            yield Hypothesis(
                 f"incast@{n}",
                 f"incast of {n}: the mean FCT with delay over that with marks; only rounds with "
                 "all windows at the minimum suppress, with either signal",
-                "0.8 to 1.25",
-                show(ratio),
-                between(ratio, 0.8, 1.25),
+                "fct_s",
+                (setting, tight),
+                over=(setting, "amp"),
+                above=0.8,
+                below=1.25,
             )
-        more = found.ratio("queue", ("long 8", "delay-tight"), ("long 8", "amp"))
-        ledger.add(
+        yield Hypothesis(
             "queue-marks",
             "8 long flows: the mean queue with delay over that with marks",
-            "0.7 to 1.4",
-            show(more),
-            between(more, 0.7, 1.4),
+            "queue",
+            ("long 8", tight),
+            over=("long 8", "amp"),
+            above=0.7,
+            below=1.4,
         )
 
 

@@ -1,23 +1,13 @@
 """Q-dual: MMPTCP in fat-trees whose hosts have two NICs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import handover
 from linkpool.experiments.questions.handover import Load
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    between,
-    show,
-)
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 
 TREES = {"1:1": Load(1, 64.0, duration_ms=10_000), "4:1": Load(4, 256.0)}
 """With as many short flows in a second for each host."""
@@ -58,44 +48,49 @@ class Dual(Question):
         """Return what the questions about MMPTCP have in common."""
         return handover.quantities(result)
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge two NICs against one."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare two NICs with one."""
         for tree in TREES:
             one, two = (named(tree, nics) for nics in (1, 2))
-            gain = found.ratio("goodput_bps", (two, "mmptcp"), (one, "mmptcp"))
             full = tree == "1:1"
-            ledger.add(
+            yield Hypothesis(
                 f"goodput-mmptcp@{tree}",
                 "MMPTCP's long flows fill the second NIC, as a third of the hosts send"
                 if full
                 else "the core is the bottleneck, so a second NIC gives long flows nothing",
-                "above 1.5 times" if full else "0.95 to 1.15 times",
-                show(gain),
-                above(gain, 1.5) if full else between(gain, 0.95, 1.15),
+                "goodput_bps",
+                (two, "mmptcp"),
+                over=(one, "mmptcp"),
+                above=1.5 if full else 0.95,
+                below=None if full else 1.15,
+                said="above 1.5 times" if full else "0.95 to 1.15 times",
             )
-            slower = found.ratio("fct_s", (two, "mmptcp"), (one, "mmptcp"))
-            ledger.add(
+            yield Hypothesis(
                 f"fct-mmptcp@{tree}",
                 "the mean FCT of MMPTCP's short flows grows by less than a quarter",
-                "below 1.25 times",
-                show(slower),
-                below(slower, 1.25),
+                "fct_s",
+                (two, "mmptcp"),
+                over=(one, "mmptcp"),
+                below=1.25,
+                said="below 1.25 times",
             )
-            tail = found.ratio("p99_s", (two, "mmptcp"), (two, "mptcp"))
-            ledger.add(
+            yield Hypothesis(
                 f"tail@{tree}",
                 "with two NICs, the 99th percentile of MMPTCP's FCT over MPTCP's",
-                "below 0.8",
-                show(tail),
-                below(tail, 0.8),
+                "p99_s",
+                (two, "mmptcp"),
+                over=(two, "mptcp"),
+                below=0.8,
             )
-        gain = found.ratio("goodput_bps", (named("1:1", 2), "tcp"), (named("1:1", 1), "tcp"))
-        ledger.add(
+        yield Hypothesis(
             "goodput-tcp@1:1",
             "TCP's long flows have one path, and gain little",
-            "0.9 to 1.2 times",
-            show(gain),
-            between(gain, 0.9, 1.2),
+            "goodput_bps",
+            (named("1:1", 2), "tcp"),
+            over=(named("1:1", 1), "tcp"),
+            above=0.9,
+            below=1.2,
+            said="0.9 to 1.2 times",
         )
 
 

@@ -1,22 +1,13 @@
 """Q-phase1: DCTCP instead of Reno in phase 1 of MMPTCP."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import handover
 from linkpool.experiments.questions.handover import Load
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    show,
-)
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 
 MIXED, INCAST = "mixed", "incast"
 SENDERS = (20, 40)
@@ -53,20 +44,20 @@ class Phase1(Question):
         """Return what the questions about MMPTCP have in common."""
         return handover.quantities(result)
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge DCTCP against Reno."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare DCTCP with Reno."""
         for phase_2, bound, why in (
             ("lia", 1.1, "DCTCP yields to queues that LIA fills"),
             ("amp", 1.05, "Reno ignores marks and AMP leaves it room, so DCTCP is the slower"),
         ):
-            ratio = found.ratio("fct_s", (MIXED, f"dctcp+{phase_2}"), (MIXED, f"reno+{phase_2}"))
-            ledger.add(
+            yield Hypothesis(
                 f"mixed-{phase_2}",
                 f"beside long flows with {phase_2.upper()} in phase 2, the mean FCT of DCTCP over "
                 f"Reno's: {why}",
-                f"above {bound:g}",
-                show(ratio),
-                above(ratio, bound),
+                "fct_s",
+                (MIXED, f"dctcp+{phase_2}"),
+                over=(MIXED, f"reno+{phase_2}"),
+                above=bound,
             )
         for n in SENDERS:
             setting = f"{INCAST} {n}"
@@ -74,22 +65,22 @@ class Phase1(Question):
                 ("fct_s", "mean FCT", 0.8),
                 ("timeouts", "timeouts", 0.5),
             ):
-                ratio = found.ratio(quantity, (setting, "dctcp+amp"), (setting, "reno+amp"))
-                ledger.add(
+                yield Hypothesis(
                     f"incast{n}-{what.split()[-1].lower()}",
                     f"in an incast of {n} flows, the {what} of DCTCP over Reno's: marks come "
                     "before losses",
-                    f"below {bound:g}",
-                    show(ratio),
-                    below(ratio, bound),
+                    quantity,
+                    (setting, "dctcp+amp"),
+                    over=(setting, "reno+amp"),
+                    below=bound,
                 )
-        ratio = found.ratio("goodput_bps", (MIXED, "dctcp+amp"), (MIXED, "reno+amp"))
-        ledger.add(
+        yield Hypothesis(
             "goodput",
             "the goodput of long flows does not suffer",
-            "above 0.97",
-            show(ratio),
-            above(ratio, 0.97),
+            "goodput_bps",
+            (MIXED, "dctcp+amp"),
+            over=(MIXED, "reno+amp"),
+            above=0.97,
         )
 
 

@@ -1,11 +1,11 @@
 """Q-priority: high priority for the packets of MMPTCP's phase 1."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions.handover import HIGH, Beside
-from linkpool.experiments.questions.question import Found, above, below, show
-from linkpool.study.claims import Ledger
+from linkpool.experiments.questions.question import Hypothesis
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Priority(Beside):
     paper: str = "MMPTCP, open question: packets of phase 1 at high priority"
     schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge high priority against the same queue."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare high priority with the same queue."""
         for load, label in self.settings.items():
             name = label.replace("\n", " ")
             for phase_2, bound in (("lia", 0.35), ("amp", 0.7)):
@@ -26,23 +26,22 @@ class Priority(Beside):
                 high = (load, f"reno+{phase_2}{HIGH}")
                 where = f"{name}, {phase_2.upper()} in phase 2"
                 for quantity, what in (("fct_s", "mean"), ("p99_s", "99th percentile")):
-                    ratio = found.ratio(quantity, high, low)
-                    ledger.add(
+                    yield Hypothesis(
                         f"{quantity.removesuffix('_s')}-{phase_2}@{load}",
                         f"{where}: the {what} of short flows' FCT with high priority over that "
                         "without: packets of phase 1 meet no queue of phase 2",
-                        f"below {bound:g}",
-                        show(ratio),
-                        below(ratio, bound),
+                        quantity,
+                        high,
+                        over=low,
+                        below=bound,
                     )
-                ratio = found.ratio("goodput_bps", high, low)
-                bound = 0.97 if load == "256" else 0.9
-                ledger.add(
+                yield Hypothesis(
                     f"goodput-{phase_2}@{load}",
                     f"{where}: what long flows keep of their goodput",
-                    f"above {bound:g}",
-                    show(ratio),
-                    above(ratio, bound),
+                    "goodput_bps",
+                    high,
+                    over=low,
+                    above=0.97 if load == "256" else 0.9,
                 )
 
 

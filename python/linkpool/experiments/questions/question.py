@@ -6,7 +6,7 @@ partly if only the value is, and does not hold otherwise.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -84,16 +84,6 @@ def show(interval: Interval, unit: str = "", factor: float = 1.0) -> str:
     return f"{text} ({factor * interval.low:.3g} to {factor * interval.high:.3g})"
 
 
-def above(interval: Interval, bound: float) -> Judged:
-    """Judge the hypothesis that a value is above a bound."""
-    return between(interval, bound, None)
-
-
-def below(interval: Interval, bound: float) -> Judged:
-    """Judge the hypothesis that a value is below a bound."""
-    return between(interval, None, bound)
-
-
 def between(interval: Interval, low: float | None, high: float | None) -> Judged:
     """Judge the hypothesis that a value is between two bounds, of which one may be missing."""
     parts = [f"above {low:g}"] if low is not None else []
@@ -108,6 +98,49 @@ def between(interval: Interval, low: float | None, high: float | None) -> Judged
 
     ends = least is not None and most is not None and inside(least) and inside(most)
     return grade(ends, inside(value), note)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A hypothesis: a quantity of an arm, or of one arm over another, is within bounds.
+
+    Attributes:
+        id: its name.
+        text: in words, with the reason.
+        quantity: what is measured.
+        of: the setting and the scheme.
+        over: the quantity is over that of this setting and scheme, paired by seed.
+        above: the least value.
+        below: the greatest value.
+        said: the bounds in words, or the number that was expected.
+
+    """
+
+    id: str
+    text: str
+    quantity: str
+    of: tuple[str, str]
+    over: tuple[str, str] | None = None
+    above: float | None = None
+    below: float | None = None
+    said: str = ""
+
+    def expected(self) -> str:
+        """Say what was expected."""
+        if self.said:
+            return self.said
+        if self.above is not None and self.below is not None:
+            return f"{self.above:g} to {self.below:g}"
+        return f"below {self.below:g}" if self.above is None else f"above {self.above:g}"
+
+    def judge(self, found: Found, ledger: Ledger) -> None:
+        """Judge it by what was measured."""
+        if self.over is None:
+            value = found.mean(*self.of, self.quantity)
+        else:
+            value = found.ratio(self.quantity, self.of, self.over)
+        judged = between(value, self.above, self.below)
+        ledger.add(self.id, self.text, self.expected(), show(value), judged)
 
 
 @dataclass(frozen=True)
@@ -141,8 +174,8 @@ class Question(Experiment, ABC):
         """Return what one run gives."""
 
     @abstractmethod
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge each hypothesis."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Return each hypothesis."""
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every setting, scheme and seed."""
@@ -198,8 +231,9 @@ class Question(Experiment, ABC):
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the hypotheses."""
-        ledger = Ledger(self.id)
-        self.hypotheses(Found(data), ledger)
+        ledger, found = Ledger(self.id), Found(data)
+        for hypothesis in self.hypotheses():
+            hypothesis.judge(found, ledger)
         return ledger.claims
 
 

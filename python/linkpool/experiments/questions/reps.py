@@ -5,22 +5,13 @@ balancing: packets of 4 KiB, queues of one BDP, marks between 25 and 75% of it, 
 BDP. Their "MPTCP" is eight fixed entropies in turn under one window; here it is MPTCP.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    show,
-)
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.toml import Table, Value
 
 SIZE = 4 << 20
@@ -45,6 +36,28 @@ COLLECTIVES = {
     "ring": "ring-all-reduce",
     "butterfly": "halving-doubling-all-reduce",
 }
+
+
+SUBFLOWS = (
+    (
+        "ecmp",
+        "lia-8",
+        "ecmp",
+        0.7,
+        "ECMP",
+        "MPTCP with 8 subflows ends well before one hashed path",
+    ),
+    ("subflows", "lia-16", "lia-4", 0.9, "4 subflows", "16 subflows end before 4"),
+    (
+        "amp",
+        "amp-8",
+        "lia-8",
+        0.9,
+        "LIA",
+        "marks let AMP end before LIA, which learns from losses only",
+    ),
+)
+"""Hypotheses of patterns of long flows: the last completion of a scheme over that of another."""
 
 
 class Tree(NamedTuple):
@@ -118,12 +131,11 @@ class Reps(Question):
         ideal = ideal_s(setting)
         return {"last": None if last is None else last / ideal, **trouble}
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge MPTCP against REPS and ECMP."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare MPTCP with REPS and ECMP."""
         for setting in self.settings:
             small = setting == "incast"
-            ratio = found.ratio("last", (setting, "lia-8"), (setting, "reps"))
-            ledger.add(
+            yield Hypothesis(
                 setting,
                 f"{WORKLOADS[setting]}: "
                 + (
@@ -132,13 +144,24 @@ class Reps(Question):
                     if small
                     else "MPTCP with 8 subflows ends later than REPS, whose packets take all paths"
                 ),
-                "below 1.25 times REPS" if small else "above 1.25 times REPS",
-                show(ratio),
-                below(ratio, 1.25) if small else above(ratio, 1.25),
+                "last",
+                (setting, "lia-8"),
+                over=(setting, "reps"),
+                above=None if small else 1.25,
+                below=1.25 if small else None,
+                said=f"{'below' if small else 'above'} 1.25 times REPS",
             )
-        for setting in self.settings:
-            if setting in ("permutation", "tornado"):
-                _subflows(found, ledger, setting)
+        for setting in ("permutation", "tornado"):
+            for name, scheme, other, bound, than, text in SUBFLOWS:
+                yield Hypothesis(
+                    f"{setting}-{name}",
+                    f"{setting}: {text}",
+                    "last",
+                    (setting, scheme),
+                    over=(setting, other),
+                    below=bound,
+                    said=f"below {bound:g} times {than}",
+                )
 
 
 def _capped(transport: Table) -> Table:
@@ -151,33 +174,6 @@ def ideal_s(name: str) -> float:
     times = {"incast": 8.0, "ring": 2 * (RANKS - 1) / RANKS, "butterfly": 2 * (RANKS - 1) / RANKS}
     share = times.get(name, (RANKS - 1) / RANKS if name == "all-to-all" else 1.0)
     return balancing.on_wire_s(share * SIZE, 400e9)
-
-
-def _subflows(found: Found, ledger: Ledger, setting: str) -> None:
-    ratio = found.ratio("last", (setting, "lia-8"), (setting, "ecmp"))
-    ledger.add(
-        f"{setting}-ecmp",
-        f"{setting}: MPTCP with 8 subflows ends well before one hashed path",
-        "below 0.7 times ECMP",
-        show(ratio),
-        below(ratio, 0.7),
-    )
-    ratio = found.ratio("last", (setting, "lia-16"), (setting, "lia-4"))
-    ledger.add(
-        f"{setting}-subflows",
-        f"{setting}: 16 subflows end before 4",
-        "below 0.9 times 4 subflows",
-        show(ratio),
-        below(ratio, 0.9),
-    )
-    ratio = found.ratio("last", (setting, "amp-8"), (setting, "lia-8"))
-    ledger.add(
-        f"{setting}-amp",
-        f"{setting}: marks let AMP end before LIA, which learns from losses only",
-        "below 0.9 times LIA",
-        show(ratio),
-        below(ratio, 0.9),
-    )
 
 
 def _workload(name: str, scheme: str, tree: Tree) -> Table:

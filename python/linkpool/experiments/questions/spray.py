@@ -1,22 +1,12 @@
 """Q-spray: AMP against packet spraying with RACK, REPS, PLB and NDP, with and without failures."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    below,
-    between,
-    show,
-)
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.toml import Table, Value
 
 HOSTS = 128
@@ -91,8 +81,8 @@ class Spray(Question):
         mean = float(result.flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
 
-    def hypotheses(self, found: Found, ledger: Ledger) -> None:
-        """Judge AMP with 8 subflows against each other way, and each way against itself."""
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare AMP with 8 subflows with each other way, and each way with itself."""
         against = [
             (HEALTHY, "ndp", "last", 1.2, 2.5, "hashed subflows collide, NDP's packets do not"),
             (HEALTHY, "reps", "last", 1.2, 2.5, "hashed subflows collide, entropies move away"),
@@ -106,24 +96,25 @@ class Spray(Question):
             (FLAPPING, "reps", "last", 1.0, 1.5, "REPS has taken other paths after a round"),
         ]
         for setting, other, quantity, low, high, why in against:
-            ratio = found.ratio(quantity, (setting, "amp-8"), (setting, other))
-            what = "last" if quantity == "last" else "mean"
-            bounds = [f"above {low:g}"] if low is not None else []
-            ledger.add(
+            both = f"above {low:g} and below {high:g}" if low is not None else ""
+            yield Hypothesis(
                 f"{setting}-{other}",
-                f"{setting}: the {what} completion of AMP over that of {other}: {why}",
-                " and ".join([*bounds, f"below {high:g}"]),
-                show(ratio),
-                between(ratio, low, high),
+                f"{setting}: the {quantity} completion of AMP over that of {other}: {why}",
+                quantity,
+                (setting, "amp-8"),
+                over=(setting, other),
+                above=low,
+                below=high,
+                said=both,
             )
         for scheme in ("amp-8", "reps", "ndp"):
-            ratio = found.ratio("last", (FLAPPING, scheme), (HEALTHY, scheme))
-            ledger.add(
+            yield Hypothesis(
                 f"flapping-{scheme}-itself",
                 f"a flapping cable among 128 changes the last completion of {scheme} little",
-                "below 1.25",
-                show(ratio),
-                below(ratio, 1.25),
+                "last",
+                (FLAPPING, scheme),
+                over=(HEALTHY, scheme),
+                below=1.25,
             )
 
 
