@@ -383,3 +383,14 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     for suffix in FORMATS:
         assert render(KINDS["fct-cdf"], rows, suffix)
     assert "$x_2$ 50% &amp; #1 \\alpha" in render(KINDS["fct-cdf"], rows, ".svg").decode()
+
+
+def test_the_gallery_has_every_kind() -> None:
+    gallery = Path(__file__).parents[1] / "docs/gallery"
+    page = (gallery / "README.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## `([a-z-]+)`[^\n]*\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+    assert set(sections) == {*KINDS, "pareto"}
+    for kind, section in sections.items():
+        assert f"]({kind}.svg)" in section
+        assert (gallery / f"{kind}.svg").is_file()
+        assert kind == "pareto" or re.search(rf"^linkpool plot results/\w+ {kind} ", section, re.M)

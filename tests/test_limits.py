@@ -15,11 +15,19 @@ from linkpool.cli import main
 from test_cli import Captured, Command, call
 from test_core import SHORT
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 pytestmark = pytest.mark.core
 
 ROOT = Path(__file__).parents[1]
-STUDY = ROOT / "docs/cookbook/transports.toml"
-STUDIES = {STUDY, *(ROOT / f"docs/cookbook/{name}.toml" for name in ("failures", "iterations"))}
+STUDIES = {
+    path
+    for path in (ROOT / "docs").rglob("*.toml")
+    if "base" in tomllib.loads(path.read_text("utf-8"))
+}
 # Its program, which tests/test_session.py runs, stands beside it.
 SESSION = ROOT / "docs/workloads/session.toml"
 DOCUMENTS = sorted(set((ROOT / "docs").rglob("*.toml")) - STUDIES - {SESSION})
@@ -34,6 +42,16 @@ def linkpool_(monkeypatch: pytest.MonkeyPatch) -> Command:
 
 def test_there_are_documents() -> None:
     assert len(DOCUMENTS) > 20
+    assert len(STUDIES) >= 6
+
+
+@pytest.mark.parametrize("study", sorted(STUDIES), ids=lambda path: path.stem)
+def test_every_study_of_the_documentation_can_be_planned(
+    study: Path, linkpool_: Command, tmp_path: Path
+) -> None:
+    # The runs of a search depend on those before them: a command that says so has read the file.
+    searches = "search" in tomllib.loads(study.read_text("utf-8"))
+    assert linkpool_("study", "status", study, "--out", tmp_path) == (2 if searches else 0)
 
 
 @pytest.mark.parametrize(
