@@ -5,8 +5,9 @@ An experiment is a frozen dataclass that derives from `Experiment`:
     from linkpool.study import Experiment, Ledger, Point, dumps, style, under
 
 `points` returns its runs, each a `Point` with a scenario; `measure` reads the `Result` of one run
-and returns its rows of the data; `draw` draws the figure; `claims` judges the data, by criteria
-such as `about` and `under`, and collects the claims in a `Ledger`.
+and returns its rows of the data; `frame` returns the panels of the figure; `judge` judges the data,
+by criteria such as `about` and `under`, and collects the claims in a `Ledger`. `parts` names the
+settings that are drawn and judged apart, if there are several.
 
 `linkpool reproduce --from DIR` finds a file that calls its experiment `EXPERIMENT` in a folder. A
 package brings its experiments by entry points of the group `linkpool.experiments`:
@@ -14,7 +15,8 @@ package brings its experiments by entry points of the group `linkpool.experiment
     [project.entry-points."linkpool.experiments"]
     My-fig1 = "mypackage.fig1:EXPERIMENT"
 
-`style` is a module of its own, as it loads matplotlib: `from linkpool.study import style`.
+`style` and `frame` are modules of their own, as they load matplotlib: `from linkpool.study import
+style`.
 
 A user's `Study` is a base scenario, arms, varied settings, seeds and measures: `Plan.of` reads and
 checks its runs, `run_study` makes them, and `StudyResult` reads what came of it.
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         Experiment,
         Keys,
         Point,
+        each,
         with_seeds,
     )
     from linkpool.study.measures import MEASURES, Measure, counted, sampled
@@ -119,6 +122,7 @@ _HOMES = {
     "counted": "linkpool.study.measures",
     "describe": "linkpool.stats",
     "dumps": "linkpool.study.toml",
+    "each": "linkpool.study.experiment",
     "grade": "linkpool.study.claims",
     "is_study": "linkpool.study.result",
     "jain": "linkpool.stats",
@@ -184,6 +188,7 @@ __all__ = [
     "counted",
     "describe",
     "dumps",
+    "each",
     "grade",
     "is_study",
     "jain",

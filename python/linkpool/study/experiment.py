@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
@@ -12,10 +12,12 @@ import polars as pl
 from linkpool import _core
 from linkpool.columns import Column
 from linkpool.result import Result
-from linkpool.study.claims import Claim
+from linkpool.study.claims import Claim, Ledger
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from linkpool.study.frame import Frame
 
 Keys: TypeAlias = "dict[str, str | int | float]"
 
@@ -109,13 +111,41 @@ class Experiment(ABC):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the rows of the data that one run gives."""
 
-    @abstractmethod
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the figure as the paper draws it."""
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the settings whose claims are judged apart, and which rows are of each.
 
-    @abstractmethod
+        Without any, all rows are judged together, and names of claims have no setting.
+        """
+        return {}
+
+    def frame(self) -> Frame:
+        """Return the panels of the figure; unless `draw` is another."""
+        raise NotImplementedError(f"{self.id} has neither a frame nor a figure of its own")
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the figure as the paper draws it: a row of the frame's panels for each setting."""
+        frame = self.frame()
+        return frame.draw(self.id, self._split(data) or {"": data})
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge each claim of the paper by the rows of a setting; unless `claims` is another."""
+        raise NotImplementedError(f"{self.id} has neither claims nor a judge")
+
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge each claim of the paper by the data."""
+        """Judge each claim of the paper by the data, at each setting."""
+        parts = self._split(data)
+        ledgers = {setting: Ledger(self.id, setting) for setting in parts} or {"": Ledger(self.id)}
+        for setting, ledger in ledgers.items():
+            self.judge(ledger, parts.get(setting, data))
+        return [claim for ledger in ledgers.values() for claim in ledger.claims]
+
+    def _split(self, data: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        return {setting: data.filter(rows) for setting, rows in self.parts().items()}
+
+
+def each(column: str, values: Iterable[object]) -> dict[str, pl.Expr]:
+    """Return a setting for each value of a column, by its text."""
+    return {str(value): pl.col(column).eq(value) for value in values}
 
 
 _E = TypeVar("_E", bound=Experiment)

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.experiments.amp.longflows import SYNDROME, Mix
-from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
-from linkpool.study import style
+from linkpool.experiments.amp.syndrome import Syndrome, Table, goodputs
 from linkpool.study.claims import Ledger, grade
+from linkpool.study.frame import Frame
 
 MIXES = [(m, Mix("xmp", multipath=m, dctcp=8, cwnd_min=1)) for m in (1, 2, 3, 4)]
 
@@ -25,8 +24,9 @@ class Cwnd1(Syndrome):
         """Return the mixes with either floor."""
         return [replace(mix, cwnd_min=floor) for floor in (1, 2) for _, mix in MIXES]
 
-    def judge(self, ledger: Ledger, table: Table) -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the ratio with one XMP flow and with four."""
+        table = Table(data)
         one, four = MIXES[0][1], MIXES[-1][1]
         low, usual = table.ratio(one), table.ratio(replace(one, cwnd_min=2))
         less = low.value is not None and usual.value is not None and low.value < usual.value
@@ -54,21 +54,16 @@ class Cwnd1(Syndrome):
             ),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw goodputs against the number of XMP flows, for either floor."""
-        title = f"{self.id}: goodput of XMP flows of 4 subflows beside 8 DCTCP flows, K = 10"
-        figure, axes = style.panels(len(self.delays), 2, title, (3.6, 2.5), sharey="row")
-        for row, delay in enumerate(self.delays):
-            table = Table(data, delay)
-            for at, floor in zip(axes[row], (1, 2), strict=True):
-                mixes = [(str(m), replace(mix, cwnd_min=floor)) for m, mix in MIXES]
-                draw_goodputs(at, table, mixes)
-                at.set_title(f"cwnd_min = {floor}, {delay} links")
-            axes[row, 0].set_ylabel("goodput of a flow (Gbit/s)")
-        for at in axes[-1]:
-            at.set_xlabel("XMP flows (ratio of goodputs above the bars)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return goodputs against the number of XMP flows, for either floor."""
+
+        def mixes(floor: int) -> list[tuple[int, Mix]]:
+            return [(m, replace(mix, cwnd_min=floor)) for m, mix in MIXES]
+
+        title, x = "goodput of XMP flows of 4 subflows beside 8 DCTCP flows, K = 10", "XMP flows"
+        x, y = f"{x} (ratio of goodputs above the bars)", "goodput of a flow (Gbit/s)"
+        panels = [goodputs(mixes(floor), f"cwnd_min = {floor}", x, y) for floor in (1, 2)]
+        return Frame(panels, title, (3.6, 2.5), sharey="row")
 
 
 EXPERIMENT = Cwnd1()

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.experiments.amp.incast import Cells, Incast, show_mean
-from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, alike, over
+from linkpool.study.claims import Ledger, about, alike, over
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.units import show_number, show_seconds
 
@@ -23,51 +23,37 @@ SETS = {"": "no fault", "-acks": "the faults of acknowledgments", "-faults": "al
 class Faults(Incast):
     """Hold the completion times and timeouts with each set of faults against the paper."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the paper's numbers with each set of faults."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            cells = Cells(data.filter(pl.col("delay") == delay))
-            for scheme, timeouts in MOST_TIMEOUTS.items():
-                for faults in list(SETS)[1:]:
-                    _judge(ledger, cells, f"{scheme}{faults}", timeouts)
-            faithful = cells.mean("amp", SIZE, K)
-            ledger.add(
-                "amp-unharmed",
-                "the faults do not change the mean FCT of AMP, which has no timeout",
-                "not in the paper",
-                "; ".join(show_mean(cells, f"amp{faults}", SIZE, K) for faults in SETS),
-                alike(cells.mean("amp-faults", SIZE, K), faithful),
-            )
-            found += ledger.claims
-        return found
+        cells = Cells(data)
+        for scheme, timeouts in MOST_TIMEOUTS.items():
+            for faults in list(SETS)[1:]:
+                _judge(ledger, cells, f"{scheme}{faults}", timeouts)
+        faithful = cells.mean("amp", SIZE, K)
+        ledger.add(
+            "amp-unharmed",
+            "the faults do not change the mean FCT of AMP, which has no timeout",
+            "not in the paper",
+            "; ".join(show_mean(cells, f"amp{faults}", SIZE, K) for faults in SETS),
+            alike(cells.mean("amp-faults", SIZE, K), faithful),
+        )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distribution of the completion times of each scheme, a panel per delay."""
-        title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(len(self.delays), len(MOST_TIMEOUTS), title, (4.4, 2.4))
-        for row, delay in enumerate(self.delays):
-            cells = Cells(data.filter(pl.col("delay") == delay))
-            for column, scheme in enumerate(MOST_TIMEOUTS):
-                at = axes[row, column]
+    def frame(self) -> Frame:
+        """Return a panel per scheme: the distribution of its completion times."""
+
+        def panel(scheme: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                cells = Cells(data)
                 for faults, label in SETS.items():
                     rows = cells.rows(f"{scheme}{faults}", SIZE, K)
-                    times = (
-                        pl.Series(dtype=pl.Float64)
-                        if rows is None
-                        else rows["fct_established_s"].drop_nulls()
-                    )
-                    if len(times):
+                    if rows is not None and len(times := rows["fct_established_s"].drop_nulls()):
                         look = LOOKS[f"xmp{faults}"]
-                        at.ecdf(times, color=look.colour, linestyle=look.dash, label=label)
-                at.set_title(f"{NAMES[scheme]}, {delay} links")
-                at.set_xscale("log")
-            axes[row, 0].set_ylabel("share of flows")
-        for at in axes[-1]:
-            at.set_xlabel("FCT (s)")
-        style.legend(figure, axes[0, 0])
-        return figure
+                        axes.ecdf(times, color=look.colour, linestyle=look.dash, label=label)
+                axes.set_xscale("log")
+
+            return Panel(paint, f"{NAMES[scheme]}, {{}} links", "FCT (s)", "share of flows")
+
+        return Frame([panel(scheme) for scheme in MOST_TIMEOUTS], self.title, (4.4, 2.4))
 
 
 def _judge(ledger: Ledger, cells: Cells, scheme: str, timeouts: int) -> None:

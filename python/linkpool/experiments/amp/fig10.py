@@ -6,16 +6,15 @@ from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import longflows, queues, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade
-from linkpool.study.experiment import Experiment, Point
+from linkpool.study.claims import Ledger, about, grade
+from linkpool.study.experiment import Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 
 SCHEMES = ("dcm", "xmp", "amp")
@@ -25,7 +24,7 @@ INFLATED = 20
 
 
 @dataclass(frozen=True)
-class Fig10(Experiment):
+class Fig10(setting.Delayed):
     """4 DCTCP flows with one multipath flow, and with four."""
 
     id: str = "A-fig10"
@@ -62,53 +61,35 @@ class Fig10(Experiment):
         """Return the histogram of the bottleneck's queue length."""
         return queues.histogram(result)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distribution functions."""
-        figure, axes = style.panels(
-            len(self.delays), 2, f"{self.id}: {self.title}", (3.8, 2.5), sharex=True
-        )
-        for row, delay in enumerate(self.delays):
-            for at, (count, name) in zip(axes[row], CASES, strict=True):
-                draw_panel(at, data, self.schemes, delay, count)
-                at.set_title(f"{name}, {delay} links")
-            axes[row, 0].set_ylabel("CDF")
-        for at in axes[-1]:
-            at.set_xlabel("queue length (packets)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return a panel per case: the distribution functions of the schemes."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        def panel(count: int, name: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                for scheme in self.schemes:
+                    draw_cdf(axes, scheme, distribution(data, scheme, count))
+
+            return Panel(paint, f"{name}, {{}} links", "queue length (packets)", "CDF")
+
+        return Frame([panel(*case) for case in CASES], self.title, (3.8, 2.5), sharex=True)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge both cases at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            one = {s: distribution(data, s, delay, 1) for s in self.schemes}
-            four = {s: distribution(data, s, delay, 4) for s in self.schemes}
-            _claims(ledger, one, four)
-            found += ledger.claims
-        return found
+        one = {s: distribution(data, s, 1) for s in self.schemes}
+        four = {s: distribution(data, s, 4) for s in self.schemes}
+        _claims(ledger, one, four)
 
 
-def distribution(data: pl.DataFrame, scheme: str, delay: str, count: int) -> Distribution | None:
+def distribution(data: pl.DataFrame, scheme: str, count: int) -> Distribution | None:
     """Return the queue lengths over all seeds with `count` multipath flows."""
-    rows = data.filter(
-        pl.col("delay") == delay, pl.col("scheme") == scheme, pl.col("multipath") == count
-    )
+    rows = data.filter(pl.col("scheme") == scheme, pl.col("multipath") == count)
     return Distribution.of(rows)
 
 
-def draw_panel(
-    axes: Axes, data: pl.DataFrame, schemes: Sequence[str], delay: str, count: int
-) -> None:
-    """Draw the distribution function of each scheme."""
-    for scheme in schemes:
-        found = distribution(data, scheme, delay, count)
-        if found is not None:
-            draw_cdf(axes, scheme, found)
-
-
-def draw_cdf(axes: Axes, scheme: str, found: Distribution) -> None:
-    """Draw a scheme's distribution function."""
+def draw_cdf(axes: Axes, scheme: str, found: Distribution | None) -> None:
+    """Draw a scheme's distribution function, if there is one."""
+    if found is None:
+        return
     axes.step(
         [found.lengths[0], *found.lengths],
         [0.0, *found.shares],

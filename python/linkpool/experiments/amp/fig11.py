@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from linkpool.experiments.amp.shift import Shift, shifts
-from linkpool.study.claims import Claim, Ledger, about, alike, by_factor
+from linkpool.experiments.amp.shift import Shift
+from linkpool.study.claims import Ledger, about, alike, by_factor
 from linkpool.study.schemes import NAMES
 
 
@@ -13,40 +13,34 @@ from linkpool.study.schemes import NAMES
 class Fig11(Shift):
     """The claims of section 5.2 on traffic shifting."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the shift times, and their order, at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            rows = data.filter(pl.col("delay") == delay)
-            times = {s: shifts(rows.filter(pl.col("scheme") == s)) for s in self.schemes}
-            for scheme, paper_ms in (("amp", 3.0), ("xmp", 3.0), ("dcm", 7.0)):
-                ledger.add(
-                    scheme,
-                    f"{NAMES[scheme]} shifts its traffic in about {paper_ms:.0f} ms",
-                    f"{paper_ms:.0f} ms",
-                    f"{times[scheme]} ms",
-                    about(times[scheme].value, paper_ms),
-                )
-            amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
+        times = self.times(data)
+        for scheme, paper_ms in (("amp", 3.0), ("xmp", 3.0), ("dcm", 7.0)):
             ledger.add(
-                "alike",
-                "AMP and XMP shift their traffic in similar times",
-                "similar",
-                f"AMP {times['amp']} ms, XMP {times['xmp']} ms",
-                alike(amp, xmp),
+                scheme,
+                f"{NAMES[scheme]} shifts its traffic in about {paper_ms:.0f} ms",
+                f"{paper_ms:.0f} ms",
+                f"{times[scheme]} ms",
+                about(times[scheme].value, paper_ms),
             )
-            slowest = None if amp is None or xmp is None else max(amp, xmp)
-            ratio = None if slowest is None or dcm is None else dcm / slowest
-            ledger.add(
-                "slower",
-                "DCM is the slower one, 7 ms against 3 ms",
-                "2.3 times",
-                "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
-                by_factor(ratio, 7 / 3),
-            )
-            found += ledger.claims
-        return found
+        amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
+        ledger.add(
+            "alike",
+            "AMP and XMP shift their traffic in similar times",
+            "similar",
+            f"AMP {times['amp']} ms, XMP {times['xmp']} ms",
+            alike(amp, xmp),
+        )
+        slowest = None if amp is None or xmp is None else max(amp, xmp)
+        ratio = None if slowest is None or dcm is None else dcm / slowest
+        ledger.add(
+            "slower",
+            "DCM is the slower one, 7 ms against 3 ms",
+            "2.3 times",
+            "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
+            by_factor(ratio, 7 / 3),
+        )
 
 
 EXPERIMENT = Fig11(

@@ -15,7 +15,7 @@ from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, above, alike, below, same, together, weakest
+from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -99,13 +99,11 @@ class Fig13(Experiment):
         style.legend(figure, axes[0, 0])
         return figure
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the text's claims about each panel."""
-        ledger = Ledger(self.id)
         _short(ledger, data)
         _long(ledger, data)
         _layers(ledger, data)
-        return ledger.claims
 
 
 def workload(duration_s: float, seed: int) -> list[Value]:

@@ -7,7 +7,6 @@ import polars as pl
 from linkpool.experiments.amp.incast import Cells, Incast, show_mean
 from linkpool.study.claims import (
     ORDER,
-    Claim,
     Ledger,
     about,
     cases,
@@ -25,15 +24,9 @@ SIZE = "128KiB"
 class Fig2(Incast):
     """The claims of section 3.1."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge mean and deviation at k = 30, and the ratio over all k."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            cells = Cells(data.filter(pl.col("delay") == delay))
-            found += self._claims(Ledger(self.id, delay), cells)
-        return found
-
-    def _claims(self, ledger: Ledger, cells: Cells) -> list[Claim]:
+        cells = Cells(data)
         at30 = (SIZE, 30)
         dctcp = cells.fct("dctcp", *at30)
         ledger.add(
@@ -80,7 +73,6 @@ class Fig2(Incast):
             f"a factor of 10 or more in {cases(slower)}",
             most(slower, "ratio at least 10", all_of=0.5, some=0.125),
         )
-        return ledger.claims
 
 
 EXPERIMENT = Fig2(

@@ -21,7 +21,7 @@ from linkpool.experiments.amp import setting
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, by_factor, grade
+from linkpool.study.claims import Ledger, about, by_factor, grade
 from linkpool.study.experiment import KEY_SEED, Experiment, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -104,14 +104,12 @@ class Fig3(Experiment):
         axes[1, -1].legend(loc="upper right", fontsize=7)
         return figure
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each case; there is no link delay to vary."""
-        ledger = Ledger(self.id)
         a, b, c = (_Case(data.filter(pl.col("case") == case)) for case in CASES)
         _judge_a(ledger, a)
         _judge_b(ledger, b)
         _judge_c(ledger, c)
-        return ledger.claims
 
 
 def _point(case: str, seed: int) -> Point:

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.experiments.amp.longflows import SYNDROME, Mix
-from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
-from linkpool.study import style
+from linkpool.experiments.amp.syndrome import Syndrome, Table, goodputs
 from linkpool.study.claims import Ledger, by_factor, grade
+from linkpool.study.frame import Frame
 
 SUBFLOWS = range(1, 9)
 DCTCP_FLOWS = (8, 10, 12, 14, 16, 18, 20, 24)
@@ -28,8 +27,9 @@ class Fig4a(Syndrome):
         """Return 1 to 8 subflows with 8 DCTCP flows, and 2 subflows with 10 to 24."""
         return [mix for _, mix in BY_SUBFLOWS] + [mix for n, mix in BY_FLOWS if n != 8]
 
-    def judge(self, ledger: Ledger, table: Table) -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge where the syndrome begins, and the ratio at four subflows."""
+        table = Table(data)
         two, four = table.ratio(BY_SUBFLOWS[1][1]), table.ratio(BY_SUBFLOWS[3][1])
         ledger.add(
             "r2",
@@ -77,22 +77,13 @@ class Fig4a(Syndrome):
             ),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw goodputs against subflows as the paper, and against flows beside it."""
-        title = f"{self.id}: goodput of an XMP flow and of the DCTCP flows beside it, K = 10"
-        figure, axes = style.panels(len(self.delays), 2, title, (4.6, 2.6), sharey=False)
-        for row, delay in enumerate(self.delays):
-            table = Table(data, delay)
-            left, right = axes[row]
-            draw_goodputs(left, table, [(str(r), mix) for r, mix in BY_SUBFLOWS])
-            draw_goodputs(right, table, [(str(n), mix) for n, mix in BY_FLOWS])
-            left.set_title(f"8 DCTCP flows, {delay} links")
-            right.set_title(f"XMP with 2 subflows, {delay} links")
-            left.set_ylabel("goodput of a flow (Gbit/s)")
-        axes[-1, 0].set_xlabel("subflows of the XMP flow (ratio of goodputs above the bars)")
-        axes[-1, 1].set_xlabel("DCTCP flows")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return goodputs against subflows as the paper, and against flows beside it."""
+        x = "subflows of the XMP flow (ratio of goodputs above the bars)"
+        left = goodputs(BY_SUBFLOWS, "8 DCTCP flows", x, "goodput of a flow (Gbit/s)")
+        right = goodputs(BY_FLOWS, "XMP with 2 subflows", "DCTCP flows")
+        title = "goodput of an XMP flow and of the DCTCP flows beside it, K = 10"
+        return Frame([left, right], title, (4.6, 2.6), sharey=False)
 
 
 EXPERIMENT = Fig4a()

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.experiments.amp.longflows import Mix
-from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
-from linkpool.study import style
+from linkpool.experiments.amp.syndrome import Syndrome, Table, goodputs
 from linkpool.study.claims import Ledger, by_factor, grade
+from linkpool.study.frame import Frame
 
 FLOWS = (2, 4, 8, 12, 16, 20)
 AT_20 = [(n, Mix("xmp", multipath=1, dctcp=n, mark=20)) for n in FLOWS]
@@ -27,8 +26,9 @@ class Fig4b(Syndrome):
         """Return the mixes with K = 20, and with K = 10 for comparison."""
         return [mix for _, mix in AT_20] + [replace(EIGHT, mark=10)]
 
-    def judge(self, ledger: Ledger, table: Table) -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the gap at 8 DCTCP flows, and the effect of the larger threshold."""
+        table = Table(data)
         large, small = table.ratio(EIGHT), table.ratio(replace(EIGHT, mark=10))
         ledger.add(
             "gap",
@@ -51,17 +51,12 @@ class Fig4b(Syndrome):
             ),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw goodputs against the number of DCTCP flows."""
-        title = f"{self.id}: goodput of an XMP flow and of the DCTCP flows beside it, K = 20"
-        figure, axes = style.panels(1, len(self.delays), title, (4.2, 2.8), sharey=True)
-        for at, delay in zip(axes[0], self.delays, strict=True):
-            draw_goodputs(at, Table(data, delay), [(str(n), mix) for n, mix in AT_20])
-            at.set_title(f"4 subflows, {delay} links")
-            at.set_xlabel("DCTCP flows (ratio of goodputs above the bars)")
-        axes[0, 0].set_ylabel("goodput of a flow (Gbit/s)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return goodputs against the number of DCTCP flows."""
+        x, y = "DCTCP flows (ratio of goodputs above the bars)", "goodput of a flow (Gbit/s)"
+        title = "goodput of an XMP flow and of the DCTCP flows beside it, K = 20"
+        panel = goodputs(AT_20, "4 subflows", x, y)
+        return Frame([panel], title, (4.2, 2.8), columns=len(self.delays))
 
 
 EXPERIMENT = Fig4b()

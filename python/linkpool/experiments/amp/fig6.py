@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from linkpool.experiments.amp.shift import Shift, shifts
-from linkpool.study.claims import Claim, Ledger, about
+from linkpool.experiments.amp.shift import Shift
+from linkpool.study.claims import Ledger, about
 from linkpool.study.schemes import NAMES
 
 
@@ -13,32 +13,26 @@ from linkpool.study.schemes import NAMES
 class Fig6(Shift):
     """The claims of section 4.1."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge both shift times, and their order, at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            rows = data.filter(pl.col("delay") == delay)
-            times = {s: shifts(rows.filter(pl.col("scheme") == s)) for s in self.schemes}
-            for scheme, paper_ms in (("mptcp-cut", 3.0), ("dcm", 7.0)):
-                ledger.add(
-                    scheme,
-                    f"{NAMES[scheme]} finishes its shift {paper_ms:.0f} ms after 2 s",
-                    f"{paper_ms:.0f} ms",
-                    f"{times[scheme]} ms",
-                    about(times[scheme].value, paper_ms),
-                )
-            cut, dcm = times["mptcp-cut"].value, times["dcm"].value
-            later = None if cut is None or dcm is None else dcm - cut
+        times = self.times(data)
+        for scheme, paper_ms in (("mptcp-cut", 3.0), ("dcm", 7.0)):
             ledger.add(
-                "slower",
-                "DCM is 4 ms slower than MPTCP with a constant cut",
-                "4 ms",
-                "no data" if later is None else f"{later:.2f} ms",
-                about(later, 4.0),
+                scheme,
+                f"{NAMES[scheme]} finishes its shift {paper_ms:.0f} ms after 2 s",
+                f"{paper_ms:.0f} ms",
+                f"{times[scheme]} ms",
+                about(times[scheme].value, paper_ms),
             )
-            found += ledger.claims
-        return found
+        cut, dcm = times["mptcp-cut"].value, times["dcm"].value
+        later = None if cut is None or dcm is None else dcm - cut
+        ledger.add(
+            "slower",
+            "DCM is 4 ms slower than MPTCP with a constant cut",
+            "4 ms",
+            "no data" if later is None else f"{later:.2f} ms",
+            about(later, 4.0),
+        )
 
 
 EXPERIMENT = Fig6(

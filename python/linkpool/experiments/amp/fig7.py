@@ -13,8 +13,8 @@ from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, cases, most
-from linkpool.study.experiment import KEY_DELAY, KEY_SEED, Experiment, Keys, Point
+from linkpool.study.claims import Ledger, about, cases, most
+from linkpool.study.experiment import KEY_DELAY, KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.units import show_number
 
@@ -25,7 +25,7 @@ _MARKERS = "os^"
 
 
 @dataclass(frozen=True)
-class Fig7(Experiment):
+class Fig7(setting.Delayed):
     """3, 4 and 5 AMP flows alone on the bottleneck, tau from 1 to 12."""
 
     id: str = "A-fig7"
@@ -74,7 +74,7 @@ class Fig7(Experiment):
         for column, delay in enumerate(self.delays):
             above, below = axes[0, column], axes[1, column]
             for n, shade, marker in zip(self.flows, _SHADES, _MARKERS, strict=False):
-                at = _Cells(data, delay, n)
+                at = _Cells(data.filter(delay=delay), n)
                 episodes = [at.episodes(tau) for tau in self.taus]
                 above.plot(
                     self.taus,
@@ -99,16 +99,9 @@ class Fig7(Experiment):
         style.legend(figure, axes[0, 0])
         return figure
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the episodes below tau = 6 and from tau = 6 on, at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            self._claims(ledger, {n: _Cells(data, delay, n) for n in self.flows})
-            found += ledger.claims
-        return found
-
-    def _claims(self, ledger: Ledger, cells: dict[int, "_Cells"]) -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the episodes below tau = 6 and from tau = 6 on."""
+        cells = {n: _Cells(data, n) for n in self.flows}
         low = [tau for tau in self.taus if tau < STABLE]
         high = [tau for tau in self.taus if tau >= STABLE]
         many = _means(cells, low)
@@ -155,8 +148,8 @@ class Fig7(Experiment):
 class _Cells:
     """The runs of a number of flows, at one delay."""
 
-    def __init__(self, data: pl.DataFrame, delay: str, flows: int) -> None:
-        self._rows = data.filter(pl.col("delay") == delay, pl.col("flows") == flows)
+    def __init__(self, data: pl.DataFrame, flows: int) -> None:
+        self._rows = data.filter(pl.col("flows") == flows)
 
     def episodes(self, tau: int) -> Spread:
         """Return the mean number of suppressions of a flow, by seed."""

@@ -7,7 +7,6 @@ import polars as pl
 from linkpool.experiments.amp.incast import SIZES, Cells, Incast, show_mean
 from linkpool.study.claims import (
     ORDER,
-    Claim,
     Ledger,
     about,
     alike,
@@ -30,20 +29,15 @@ DRAWN = ("128KiB", "256KiB", "512KiB")
 class Fig8(Incast):
     """The claims of section 5.2 on incast."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each claim at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            cells = Cells(data.filter(pl.col("delay") == delay))
-            _at_30(ledger, cells)
-            _timeouts(ledger, cells)
-            self._beside_dctcp(ledger, cells)
-            self._orders(ledger, cells)
-            self._small(ledger, cells)
-            _large(ledger, cells)
-            found += ledger.claims
-        return found
+        cells = Cells(data)
+        _at_30(ledger, cells)
+        _timeouts(ledger, cells)
+        self._beside_dctcp(ledger, cells)
+        self._orders(ledger, cells)
+        self._small(ledger, cells)
+        _large(ledger, cells)
 
     def _beside_dctcp(self, ledger: Ledger, cells: Cells) -> None:
         ratios = [

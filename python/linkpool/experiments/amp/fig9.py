@@ -1,16 +1,16 @@
 """AMP, Figure 9: fairness between multipath and DCTCP flows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.syndrome import Syndrome, Table
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, cases, grade, most, together
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import NAMES
 from linkpool.study.statistics import Spread
 
@@ -48,8 +48,9 @@ class Fig9(Syndrome):
             for scheme in self.schemes
         ]
 
-    def judge(self, ledger: Ledger, table: Table) -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the order of the schemes, and where they are alike."""
+        table = Table(data)
         ahead, better = [], []
         for m in self.multipath:
             for n in self.dctcp:
@@ -101,36 +102,24 @@ class Fig9(Syndrome):
         }
         return {scheme: mean for scheme, mean in means.items() if mean is not None}
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw Jain's index against the number of DCTCP flows, a panel per number of multipath."""
-        return draw(data, f"{self.id}: {self.title}", self.schemes, self)
+    def frame(self) -> Frame:
+        """Return Jain's index against DCTCP flows, a panel per number of multipath flows."""
 
+        def panel(multipath: int) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                table = Table(data)
+                for scheme in self.schemes:
+                    mix = Mix(scheme, multipath=multipath, dctcp=0)
+                    found = [fairness(table, replace(mix, dctcp=n)) for n in self.dctcp]
+                    shown = [(n, x) for n, x in zip(self.dctcp, found, strict=True) if x.value]
+                    ends = ([x.low for _, x in shown], [x.high for _, x in shown])
+                    y = [x.value or 0.0 for _, x in shown]
+                    style.lines(axes, scheme, [n for n, _ in shown], y, *ends)
+                axes.set_xticks(self.dctcp)
 
-def draw(data: pl.DataFrame, title: str, schemes: Sequence[str], grid: Fig9) -> Figure:
-    """Draw Jain's index of each scheme over the grid of an experiment."""
-    figure, axes = style.panels(len(grid.delays), len(grid.multipath), title, (3.0, 2.4))
-    for row, delay in enumerate(grid.delays):
-        table = Table(data, delay)
-        for at, m in zip(axes[row], grid.multipath, strict=True):
-            for scheme in schemes:
-                mix = Mix(scheme, multipath=m, dctcp=0)
-                found = [fairness(table, replace(mix, dctcp=n)) for n in grid.dctcp]
-                shown = [(n, x) for n, x in zip(grid.dctcp, found, strict=True) if x.value]
-                style.lines(
-                    at,
-                    scheme,
-                    [n for n, _ in shown],
-                    [x.value or 0.0 for _, x in shown],
-                    [x.low for _, x in shown],
-                    [x.high for _, x in shown],
-                )
-            at.set_title(f"{m} multipath, {delay} links")
-            at.set_xticks(grid.dctcp)
-        axes[row, 0].set_ylabel("Jain's index")
-    for at in axes[-1]:
-        at.set_xlabel("DCTCP flows")
-    style.legend(figure, axes[0, 0])
-    return figure
+            return Panel(paint, f"{multipath} multipath, {{}} links", "DCTCP flows", "Jain's index")
+
+        return Frame([panel(m) for m in self.multipath], self.title, (3.0, 2.4))
 
 
 def _listing(index: dict[str, float]) -> str:

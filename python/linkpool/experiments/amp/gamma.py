@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import incast, longflows, setting
@@ -15,7 +15,6 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import (
     ORDER,
-    Claim,
     Ledger,
     cases,
     grade,
@@ -23,7 +22,8 @@ from linkpool.study.claims import (
     no_data,
     order_of_magnitude,
 )
-from linkpool.study.experiment import Experiment, Keys, Point
+from linkpool.study.experiment import Keys, Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS
 from linkpool.units import show_number
 
@@ -33,7 +33,7 @@ CALM = longflows.Mix("amp", multipath=1, dctcp=4)
 
 
 @dataclass(frozen=True)
-class Gamma(Experiment):
+class Gamma(setting.Delayed):
     """AMP with gamma from 1 to 10, in incast and beside a few long flows."""
 
     id: str = "A-gamma"
@@ -75,55 +75,40 @@ class Gamma(Experiment):
         rows = incast.flows(result)
         return rows.filter(result.flows["control"] == "amp") if _calm(point) else rows
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw mean completion times against gamma for each k, and false alarms."""
-        title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(len(self.delays), 2, title, (4.0, 2.6), sharey="col")
+    def frame(self) -> Frame:
+        """Return mean completion times against gamma for each k, and false alarms."""
+        calm = "4 DCTCP flows and 1 AMP flow, {} links"
+        return Frame(
+            [
+                Panel(self._means, f"incast of {SIZE}, {{}} links", "γ (rounds)", "mean FCT (ms)"),
+                Panel(self._alarms, calm, "γ (rounds)", "suppressions in 1 s"),
+            ],
+            self.title,
+            (4.0, 2.6),
+            sharey="col",
+            legend=4,
+        )
+
+    def _means(self, axes: Axes, data: pl.DataFrame) -> None:
+        table = _Table(data)
+        amp, dctcp = LOOKS["amp"].colour, LOOKS["dctcp"].colour
         shades = np.linspace(0.35, 1.0, len(self.ks))
-        for row, delay in enumerate(self.delays):
-            left, right = axes[row]
-            table = _Table(data, delay)
-            for k, shade, marker in zip(self.ks, shades, "os^D", strict=False):
-                y = [_ms(table.mean(gamma, k)) for gamma in self.gammas]
-                left.plot(
-                    self.gammas,
-                    y,
-                    f"{marker}-",
-                    ms=4,
-                    color=LOOKS["amp"].colour,
-                    alpha=shade,
-                    label=f"AMP, k = {k}",
-                )
-                baseline = _ms(table.mean(0, k))
-                left.axhline(
-                    baseline,
-                    ls=":",
-                    color=LOOKS["dctcp"].colour,
-                    alpha=shade,
-                    label=f"DCTCP, k = {k}",
-                )
-            style.plain_log(left)
-            left.set_ylabel("mean FCT (ms)")
-            left.set_title(f"incast of {SIZE}, {delay} links")
-            alarms = [table.alarms(gamma) for gamma in self.gammas]
-            right.bar(self.gammas, alarms, color=LOOKS["amp"].colour)
-            right.set_ylabel("suppressions in 1 s")
-            right.set_title(f"4 DCTCP flows and 1 AMP flow, {delay} links")
-        for at in axes[-1]:
-            at.set_xlabel("γ (rounds)")
-        style.legend(figure, axes[0, 0], 4)
-        return figure
+        for k, shade, marker in zip(self.ks, shades, "os^D", strict=False):
+            y = [_ms(table.mean(gamma, k)) for gamma in self.gammas]
+            dots = f"{marker}-"
+            axes.plot(self.gammas, y, dots, ms=4, color=amp, alpha=shade, label=f"AMP, k = {k}")
+            baseline = _ms(table.mean(0, k))
+            axes.axhline(baseline, ls=":", color=dctcp, alpha=shade, label=f"DCTCP, k = {k}")
+        style.plain_log(axes)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the three remarks on gamma at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            self._claims(ledger, _Table(data, delay))
-            found += ledger.claims
-        return found
+    def _alarms(self, axes: Axes, data: pl.DataFrame) -> None:
+        table = _Table(data)
+        alarms = [table.alarms(gamma) for gamma in self.gammas]
+        axes.bar(self.gammas, alarms, color=LOOKS["amp"].colour)
 
-    def _claims(self, ledger: Ledger, table: "_Table") -> None:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the three remarks on gamma."""
+        table = _Table(data)
         third = table.ratio(3, 30)
         ledger.add(
             "gamma3",
@@ -175,8 +160,7 @@ class Gamma(Experiment):
 class _Table:
     """Statistics by gamma and k, at one delay."""
 
-    def __init__(self, data: pl.DataFrame, delay: str) -> None:
-        rows = data.filter(pl.col("delay") == delay)
+    def __init__(self, rows: pl.DataFrame) -> None:
         self._calm = rows.filter(pl.col("load") == "calm")
         incasts = rows.filter(pl.col("load") == "incast")
         self._cells = {

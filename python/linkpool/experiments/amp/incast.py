@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Keys, Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.toml import Value, dumps
 
 SIZES = {"64KiB": 65_536, "128KiB": 131_072, "256KiB": 262_144, "512KiB": 524_288, "1MiB": 1 << 20}
@@ -158,39 +158,6 @@ def show_mean(cells: Cells, scheme: str, size: str, k: int) -> str:
     return text + (f", {unfinished} unfinished left out" if unfinished else "")
 
 
-def draw(
-    data: pl.DataFrame,
-    title: str,
-    schemes: Sequence[str],
-    sizes: Sequence[str],
-    ks: Sequence[int],
-    delays: Sequence[str],
-) -> Figure:
-    """Draw medians, ranges from the 10th to the 90th percentile of flows, and means.
-
-    Figures 2 and 8 have bars to the mean, with whiskers of one standard deviation. Where that
-    exceeds the mean, as with timeouts, the lower end of such a whisker is negative, which no
-    logarithmic axis can show; and a mean may be above the 90th percentile.
-    """
-    figure, axes = style.panels(len(delays), len(sizes), title, (2.6, 2.3))
-    for row, delay in enumerate(delays):
-        cells = Cells(data.filter(pl.col("delay") == delay))
-        for column, size in enumerate(sizes):
-            _panel(axes[row, column], cells, schemes, size, ks)
-            axes[row, column].set_title(f"{size}, {delay} links")
-        axes[row, 0].set_ylabel("FCT (ms): median, p10 to p90;\nmean (dash)")
-    style.plain_log(axes[0, 0], bottom=0.1)
-    for at in axes[-1]:
-        at.set_xlabel("flows in a burst")
-    style.legend(figure, axes[0, 0])
-    return figure
-
-
-def _panel(axes: Axes, cells: Cells, schemes: Sequence[str], size: str, ks: Sequence[int]) -> None:
-    of = {s: [_spread_ms(cells, s, size, k) for k in ks] for s in schemes}
-    style.spreads(axes, [str(k) for k in ks], of)
-
-
 def _spread_ms(cells: Cells, scheme: str, size: str, k: int) -> style.Spread:
     low, median, high = cells.percentiles(scheme, size, k, (0.1, 0.5, 0.9))
     return style.Spread(*map(_ms, (low, median, high, cells.mean(scheme, size, k))))
@@ -201,7 +168,7 @@ def _ms(value: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Incast(Experiment):
+class Incast(setting.Delayed):
     """An experiment that runs every scheme with every size, k and delay."""
 
     id: str
@@ -230,7 +197,22 @@ class Incast(Experiment):
         """Return a row per flow."""
         return flows(result)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw a panel per size and delay."""
-        title = f"{self.id}: {self.title}"
-        return draw(data, title, self.schemes, self.sizes, self.ks, self.delays)
+    def frame(self) -> Frame:
+        """Return a panel per size: medians, 10th to 90th percentile of flows, and means.
+
+        Figures 2 and 8 have bars to the mean, with whiskers of one standard deviation. Where that
+        exceeds the mean, as with timeouts, the lower end of such a whisker is negative, which no
+        logarithmic axis can show; and a mean may be above the 90th percentile.
+        """
+
+        def panel(size: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                cells = Cells(data)
+                of = {s: [_spread_ms(cells, s, size, k) for k in self.ks] for s in self.schemes}
+                style.spreads(axes, [str(k) for k in self.ks], of)
+                style.plain_log(axes, bottom=0.1)
+
+            label = "FCT (ms): median, p10 to p90;\nmean (dash)"
+            return Panel(paint, f"{size}, {{}} links", "flows in a burst", label)
+
+        return Frame([panel(size) for size in self.sizes], self.title, (2.6, 2.3))

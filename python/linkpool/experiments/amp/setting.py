@@ -4,7 +4,13 @@ Values come from the paper's section 5 and, where it is silent, from what its au
 simulation did; `docs/experiments/amp.md` lists them.
 """
 
+from abc import ABC
+from collections.abc import Mapping
+
+import polars as pl
+
 from linkpool.experiments.authors import ACK_FAULTS, FAULTS
+from linkpool.study.experiment import Experiment, each
 from linkpool.study.toml import Table, Value
 
 DELAYS = ("2us", "5.6us")
@@ -28,6 +34,16 @@ _CONTROL: dict[str, dict[str, Value]] = {
 for _scheme in ("dcm", "xmp", "amp"):
     _CONTROL[f"{_scheme}-acks"] = {**_CONTROL[_scheme], "faults": list(ACK_FAULTS)}
     _CONTROL[f"{_scheme}-faults"] = {**_CONTROL[_scheme], "faults": list(FAULTS)}
+
+
+class Delayed(Experiment, ABC):
+    """An experiment whose claims are judged at each delay of a link."""
+
+    delays: tuple[str, ...]
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the delays."""
+        return each("delay", self.delays)
 
 
 def queue(mark: int = MARK) -> Table:

@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Keys, Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -63,7 +62,7 @@ def settling_time(time_s: Floats, cwnd: Floats) -> float | None:
 
 
 @dataclass(frozen=True)
-class Shift(Experiment):
+class Shift(setting.Delayed):
     """A multipath flow of two subflows, one of which is disturbed, then the other."""
 
     id: str
@@ -119,22 +118,24 @@ class Shift(Experiment):
             "path", "time_s", "cwnd_pkts", pl.lit(shift, dtype=pl.Float64).alias("shift_s")
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the windows of the first seed, a panel per scheme and delay."""
-        title = f"{self.id}: {self.title} at 2 s"
-        figure, axes = style.panels(
-            len(self.delays), len(self.schemes), title, (3.6, 2.4), sharey="row"
-        )
-        for row, delay in enumerate(self.delays):
-            for at, scheme in zip(axes[row], self.schemes, strict=True):
-                rows = data.filter(pl.col("delay") == delay, pl.col("scheme") == scheme)
-                _panel(at, rows, scheme)
-                at.set_title(f"{NAMES[scheme]}, {delay} links: {_shown(shifts(rows))}")
-            style.from_zero(axes[row, 0])
-            axes[row, 0].set_ylabel("cwnd (packets)")
-        for at in axes[-1]:
-            at.set_xlabel("time after 2 s (ms)")
-        return figure
+    def frame(self) -> Frame:
+        """Return a panel per scheme: the windows of the first seed."""
+
+        def panel(scheme: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                rows = data.filter(pl.col("scheme") == scheme)
+                _panel(axes, rows, scheme)
+                delay = str(rows["delay"].first())
+                axes.set_title(f"{NAMES[scheme]}, {delay} links: {_shown(shifts(rows))}")
+
+            return Panel(paint, "", "time after 2 s (ms)", "cwnd (packets)", from_zero=True)
+
+        panels = [panel(scheme) for scheme in self.schemes]
+        return Frame(panels, f"{self.title} at 2 s", (3.6, 2.4), sharey="row", legend=0)
+
+    def times(self, data: pl.DataFrame) -> dict[str, Spread]:
+        """Return the shift times of each scheme."""
+        return {s: shifts(data.filter(pl.col("scheme") == s)) for s in self.schemes}
 
 
 def shifts(rows: pl.DataFrame) -> Spread:

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import fig9, fig10, incast, longflows, queues, setting
@@ -18,7 +17,6 @@ from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import (
-    Claim,
     Ledger,
     alike,
     cases,
@@ -27,7 +25,8 @@ from linkpool.study.claims import (
     order_of_magnitude,
     together,
 )
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import NAMES
 from linkpool.units import show_number, show_seconds
 
@@ -39,7 +38,7 @@ FLOWS = 4
 
 
 @dataclass(frozen=True)
-class Ssr(Experiment):
+class Ssr(setting.Delayed):
     """Incast, fairness and queue length with AMP's suppression off, beside the other schemes."""
 
     id: str = "A-ssr"
@@ -97,32 +96,30 @@ class Ssr(Experiment):
             values = result.flows.select(pl.col("fct_established_s").alias("value"))
         return values.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw mean completion times, Jain's index and queue lengths side by side."""
-        title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(len(self.delays), 3, title, (3.4, 2.5), sharey=False)
-        for row, delay in enumerate(self.delays):
-            table = _Table(data, delay)
-            self._draw_incast(axes[row, 0], table)
-            self._draw_fairness(axes[row, 1], table)
-            _draw_queue(axes[row, 2], table)
-            axes[row, 0].set_title(f"incast of {SIZE}, {delay} links")
-            axes[row, 1].set_title(f"4 multipath flows, {delay} links")
-            axes[row, 2].set_title(f"4 multipath + 4 DCTCP, {delay} links")
-        axes[-1, 0].set_xlabel("flows in a burst")
-        axes[-1, 1].set_xlabel("DCTCP flows")
-        axes[-1, 2].set_xlabel("queue length (packets)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return mean completion times, Jain's index and queue lengths side by side."""
+        multipath = "4 multipath flows, {} links"
+        incasts, mixed = f"incast of {SIZE}, {{}} links", "4 multipath + 4 DCTCP, {} links"
+        return Frame(
+            [
+                Panel(self._draw_incast, incasts, "flows in a burst", "mean FCT (ms)"),
+                Panel(self._draw_fairness, multipath, "DCTCP flows", "Jain's index"),
+                Panel(_draw_queue, mixed, "queue length (packets)", "CDF"),
+            ],
+            self.title,
+            (3.4, 2.5),
+            sharey=False,
+        )
 
-    def _draw_incast(self, axes: Axes, table: "_Table") -> None:
+    def _draw_incast(self, axes: Axes, data: pl.DataFrame) -> None:
+        table = _Table(data)
         schemes = ("dctcp", *SCHEMES)
         means = {s: [_ms(table.mean("incast", s, k)) for k in self.ks] for s in schemes}
         style.bars(axes, [str(k) for k in self.ks], means)
         style.plain_log(axes, bottom=0.1)
-        axes.set_ylabel("mean FCT (ms)")
 
-    def _draw_fairness(self, axes: Axes, table: "_Table") -> None:
+    def _draw_fairness(self, axes: Axes, data: pl.DataFrame) -> None:
+        table = _Table(data)
         for scheme in SCHEMES:
             runs = [table.values("fairness", scheme, n) for n in self.dctcp]
             shown = [(n, v) for n, v in zip(self.dctcp, runs, strict=True) if v]
@@ -135,19 +132,13 @@ class Ssr(Experiment):
                 [max(v) for _, v in shown],
             )
         axes.set_xticks(self.dctcp)
-        axes.set_ylabel("Jain's index")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge "all three approaches present equally poor performance" in each figure."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            table = _Table(data, delay)
-            _judge_incast(ledger, table)
-            self._judge_fairness(ledger, table)
-            _judge_queue(ledger, table)
-            found += ledger.claims
-        return found
+        table = _Table(data)
+        _judge_incast(ledger, table)
+        self._judge_fairness(ledger, table)
+        _judge_queue(ledger, table)
 
     def _judge_fairness(self, ledger: Ledger, table: "_Table") -> None:
         close = []
@@ -168,8 +159,8 @@ class Ssr(Experiment):
 class _Table:
     """The values of each load, at one delay."""
 
-    def __init__(self, data: pl.DataFrame, delay: str) -> None:
-        self._rows = data.filter(pl.col("delay") == delay)
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
 
     def values(self, load: str, scheme: str, k: int) -> list[float]:
         """Return the values of incast or fairness."""
@@ -225,12 +216,9 @@ def _judge_queue(ledger: Ledger, table: _Table) -> None:
     )
 
 
-def _draw_queue(axes: Axes, table: _Table) -> None:
+def _draw_queue(axes: Axes, data: pl.DataFrame) -> None:
     for scheme in SCHEMES:
-        found = table.queue(scheme)
-        if found is not None:
-            fig10.draw_cdf(axes, scheme, found)
-    axes.set_ylabel("CDF")
+        fig10.draw_cdf(axes, scheme, _Table(data).queue(scheme))
 
 
 def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -13,13 +14,13 @@ from linkpool.experiments.amp import longflows, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger
-from linkpool.study.experiment import Experiment, Point
+from linkpool.study.experiment import Point
+from linkpool.study.frame import Panel
 from linkpool.study.statistics import Spread
 
 
 @dataclass(frozen=True)
-class Syndrome(Experiment):
+class Syndrome(setting.Delayed):
     """An experiment that compares the goodputs of multipath and DCTCP flows in several mixes."""
 
     delays: tuple[str, ...] = setting.DELAYS
@@ -30,10 +31,6 @@ class Syndrome(Experiment):
     @abstractmethod
     def mixes(self) -> list[Mix]:
         """Return the mixes, whatever the delay."""
-
-    @abstractmethod
-    def judge(self, ledger: Ledger, table: "Table") -> None:
-        """Judge the claims at one delay."""
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return every mix at every delay with every seed."""
@@ -48,22 +45,13 @@ class Syndrome(Experiment):
         """Return a row per flow."""
         return longflows.flows(result)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the claims at each delay."""
-        found: list[Claim] = []
-        for delay in self.delays:
-            ledger = Ledger(self.id, delay)
-            self.judge(ledger, Table(data, delay))
-            found += ledger.claims
-        return found
-
 
 class Table:
     """Goodputs of each mix, at one delay."""
 
-    def __init__(self, data: pl.DataFrame, delay: str) -> None:
+    def __init__(self, data: pl.DataFrame) -> None:
         """Take the rows of one delay."""
-        self._data = data.filter(pl.col("delay") == delay)
+        self._data = data
 
     def rows(self, mix: Mix) -> pl.DataFrame:
         """Return the flows of a mix."""
@@ -87,14 +75,19 @@ class Table:
         return None
 
 
-def draw_goodputs(axes: Axes, table: Table, mixes: Sequence[tuple[str, Mix]]) -> None:
-    """Draw the mean goodput of a multipath and of a DCTCP flow, and their ratio, in each mix."""
+def goodputs(mixes: Sequence[tuple[int, Mix]], title: str, x: str = "", y: str = "") -> Panel:
+    """Return a panel of the mean goodput of a multipath and of a DCTCP flow, and their ratio."""
+    return Panel(partial(_draw, mixes=mixes), f"{title}, {{}} links", x, y)
+
+
+def _draw(axes: Axes, data: pl.DataFrame, mixes: Sequence[tuple[int, Mix]]) -> None:
+    table = Table(data)
     both = [table.goodputs(mix) for _, mix in mixes]
     scheme = mixes[0][1].scheme
     columns = {scheme: [m for m, _ in both], "dctcp": [d for _, d in both]}
     heights = {name: [_gbps(x.value) for x in row] for name, row in columns.items()}
     whiskers = {name: [_half(x) for x in row] for name, row in columns.items()}
-    style.bars(axes, [name for name, _ in mixes], heights, whiskers)
+    style.bars(axes, [str(name) for name, _ in mixes], heights, whiskers)
     for i, (_, mix) in enumerate(mixes):
         ratio, height, whisker = table.ratio(mix).value, heights[scheme][i], whiskers[scheme][i]
         if ratio is not None and height is not None and whisker is not None:

@@ -22,7 +22,7 @@ from linkpool.experiments.mmptcp.mixed import (
 )
 from linkpool.experiments.mmptcp.mixed_table import least, listed
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, same
+from linkpool.study.claims import Ledger, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.toml import Value, dumps
 
@@ -67,9 +67,8 @@ class Fig10(Mixed):
         work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
         return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, work)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge completion times of short flows, at the tail too, and goodputs of long ones."""
-        ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
         cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
         compared: tuple[tuple[str, str, mixed_table.Of], ...] = (
@@ -89,7 +88,6 @@ class Fig10(Mixed):
             listed(goodput, "Mbps"),
             same(goodput["mmptcp-as"], goodput["mmptcp"]),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the distributions of completion times, and of goodputs."""

@@ -13,7 +13,7 @@ from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, cases, grade, most
+from linkpool.study.claims import Ledger, about, cases, grade, most
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
@@ -46,9 +46,8 @@ class Fig3(Summarised):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge who is best and worst at every degree, and TCP at the highest."""
-        ledger = Ledger(self.id)
         cells = sweeps.cells(data, "degree")
         best = (
             ("loss", "the lowest loss in the core", quantities.loss, True),
@@ -103,7 +102,6 @@ class Fig3(Summarised):
         )
         for scheme in ("tcp", "ps-tcp"):
             _rises(ledger, cells, scheme, (min(self.degrees), max(self.degrees)))
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the four panels."""

@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, above, below, cases, grade, most, together
+from linkpool.study.claims import Ledger, above, below, cases, grade, most, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 
 TREE = Tree(2)
@@ -57,9 +57,8 @@ class Fig9(Summarised):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the text's claims about each of the four panels."""
-        ledger = Ledger(self.id)
         cells = sweeps.cells(data, "load")
         low, high = min(self.loads), max(self.loads)
         hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.deviation, True, ("ps",))
@@ -110,7 +109,6 @@ class Fig9(Summarised):
                 above(mine[high], other[high]),
             ),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the four panels."""

@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.experiments.mmptcp.tab1 import ARRIVALS
 from linkpool.experiments.mmptcp.tab1 import PAPER as TABLE_1
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, together
+from linkpool.study.claims import Ledger, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 
 SCHEMES = ("ps", "tcp", "mmptcp", "mptcp")
@@ -46,9 +46,8 @@ class Tab2(Mixed):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table, and the orders that the text speaks of."""
-        ledger = Ledger(self.id)
         cells = mixed.cells(data, "scheme")
         for scheme in ALL:
             mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), PAPER[scheme])
@@ -92,7 +91,6 @@ class Tab2(Mixed):
             mixed_table.listed(goodput, "Mbps"),
             least(of, quantities.goodput, "ps", ("mmptcp", "mptcp")),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table."""

@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, same, together
+from linkpool.study.claims import Ledger, about, same, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
@@ -55,9 +55,8 @@ class Tab3(Mixed):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table, and the orders that the text speaks of."""
-        ledger = Ledger(self.id)
         cells = mixed.cells(data, "scheme")
         of = {scheme: cells.get(scheme, NOTHING) for scheme in ALL}
         for scheme, cell in of.items():
@@ -117,7 +116,6 @@ class Tab3(Mixed):
             mixed_table.listed({s: core[s] for s in ("mmptcp", "mptcp")}, "%"),
             same(core["mmptcp"], core["mptcp"]),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table."""

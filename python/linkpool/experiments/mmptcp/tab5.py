@@ -16,7 +16,7 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, above, below, by_factor, same
+from linkpool.study.claims import Ledger, above, below, by_factor, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -50,9 +50,8 @@ class Tab5(Mixed):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table, and the text's claims about what limited transmit changes."""
-        ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
         cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
         for scheme, cell in cells.items():
@@ -89,7 +88,6 @@ class Tab5(Mixed):
             same(with_lt.utilisation, without.utilisation),
         )
         _counts(ledger, without, with_lt)
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table, and how many flows met how many timeouts and fast retransmissions."""

@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.claims import Ledger, about, grade
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -143,9 +143,8 @@ class Tab7(Experiment):
         bursts = max(round(self.duration_s / EVERY_S * share), 1)
         return replace(self, seeds=seeds, duration_s=bursts * EVERY_S)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the medians, and MPTCP's collapse with faithful transport and with the faults."""
-        ledger = Ledger(self.id)
         cells = _cells(data)
         for scheme, medians in MEDIANS_MS.items():
             for k, paper in zip(KS, medians, strict=True):
@@ -160,7 +159,6 @@ class Tab7(Experiment):
         _lt_as_tcp(ledger, cells)
         for scheme in ("mptcp", "mptcp-faults"):
             _collapse(ledger, cells, scheme)
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw medians with quartiles, and the share of flows that finish."""

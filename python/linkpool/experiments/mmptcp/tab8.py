@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, Verdict, about, by_factor, together
+from linkpool.study.claims import Ledger, Verdict, about, by_factor, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 
 ARRIVALS = 256.0
@@ -68,9 +68,8 @@ class Tab8(Mixed):
         rows = pl.concat([mixed.measure(result), ports], how="diagonal")
         return rows.select(column.name for column in COLUMNS)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table and the text's orders, without faults and with them."""
-        ledger = Ledger(self.id)
         found = mixed.cells(data, "scheme")
         for end in ENDS:
             cells = {scheme: found.get(scheme + end, NOTHING) for scheme in PHASE_2}
@@ -85,7 +84,6 @@ class Tab8(Mixed):
                     about(_access_loss(cell), ACCESS_LOSS[scheme]),
                 )
             _orders(ledger, cells, end)
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table, and the tails of completion times."""

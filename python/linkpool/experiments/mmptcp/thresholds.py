@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.mixed_table import number
 from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, alike, grade, no_data
+from linkpool.study.claims import Judged, Ledger, alike, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value
@@ -86,9 +86,8 @@ class Thresholds(Mixed):
         short = result.flows.filter(pl.col("label") == SHORT, pl.col("established_s").is_not_null())
         return short.select("fct_established_s")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the tail and the middle of the distribution at the ends of the thresholds."""
-        ledger = Ledger(self.id)
         cells = _cells(data)
         low, high = min(self.thresholds_kb), max(self.thresholds_kb)
         for scheme, suffix in SCHEMES.items():
@@ -111,7 +110,6 @@ class Thresholds(Mixed):
                 f"{number(medians[0], 'ms')} at {low} KB, {number(medians[1], 'ms')} at {high} KB",
                 alike(medians[0], medians[1]),
             )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw percentiles and tails by threshold, of each scheme."""

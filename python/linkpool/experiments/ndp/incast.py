@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.claims import Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, dumps
@@ -114,9 +114,8 @@ class Incast(Experiment):
         style.legend(figure, at)
         return figure
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the last completion of NDP by what the receiver's link allows, and its timeouts."""
-        ledger = Ledger(self.id)
         for n in self.senders:
             if n < 8:
                 continue
@@ -142,7 +141,6 @@ class Incast(Experiment):
                 if rows.is_empty()
                 else grade(timeouts == 0, timeouts < flows / 100, note),
             )
-        return ledger.claims
 
 
 def _last(data: pl.DataFrame, senders: int, scheme: str) -> list[float]:

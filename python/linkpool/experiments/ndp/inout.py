@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, weakest
+from linkpool.study.claims import Ledger, about, weakest
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.toml import Value, dumps
 
@@ -79,9 +79,8 @@ class InOut(Experiment):
         style.legend(figure, axes[0, 0])
         return figure
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge NDP's shares: a quarter of the sender's link each, and the rest for the other."""
-        ledger = Ledger(self.id)
         shares = [_gbps(data, "ndp", flow) for flow in range(5)]
         quarter = [share for share in shares[:4] if share is not None]
         ledger.add(
@@ -98,7 +97,6 @@ class InOut(Experiment):
             "no flow" if shares[4] is None else f"{shares[4]:.2f} Gbps",
             about(shares[4], 7.5, 0.1),
         )
-        return ledger.claims
 
 
 def _gbps(data: pl.DataFrame, scheme: str, flow: int) -> float | None:

@@ -14,7 +14,7 @@ from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -133,9 +133,8 @@ class BCube(Experiment):
         rates = trees.subflow_goodputs(result).join(flows, on="flow", maintain_order="left")
         return rates.select("flow", "subflow", "goodput_bps", "best_bps", "nic_bps")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge where the second flow goes, what the first is left, and the permutation."""
-        ledger = Ledger(self.id)
         away = {s: _long_share(data, s) for s in SCHEMES if s != "tcp"}
         mptcp = away["mptcp"].value
         ledger.add(
@@ -192,7 +191,6 @@ class BCube(Experiment):
                 "mean goodput of the permutation at least 1.02 times EWTCP's; partly: no less",
             ),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the collision on the left, the permutation on the right."""

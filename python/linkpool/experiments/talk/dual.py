@@ -13,7 +13,7 @@ from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -97,9 +97,8 @@ class Dual(trees.Timed):
         nic = pl.Series("nic_bps", problem.payload * trees.RATE_BPS)
         return trees.goodputs(result).with_columns(nic, best)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each scheme's goodput with two NICs."""
-        ledger = Ledger(self.id)
         for workload in self.workloads:
             rate = {s: nics_worth(data, workload, s, 2) for s in SCHEMES}
             mptcp, tcp = rate["mptcp"].value, rate["tcp"].value
@@ -128,7 +127,6 @@ class Dual(trees.Timed):
                     "MPTCP's mean goodput at least 1.5 times TCP's; partly: 1.25",
                 ),
             )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the mean goodput of each scheme in NICs, a panel per workload."""

@@ -13,7 +13,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.claims import Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -98,9 +98,8 @@ class Ec2(Experiment):
         mine = result.flows.filter(pl.col("label") == TENANT)
         return mine.select(pl.col("src").alias("source"), "start_s", "goodput_bps")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the mean and the slowest turns."""
-        ledger = Ledger(self.id)
         for name, text, percentile, least in (
             ("mean", "MPTCP finds spare capacity: its flows get more than TCP's", None, 1.25),
             ("slow", "also on the busiest paths: the slowest tenth gets more", 10, 1.5),
@@ -115,7 +114,6 @@ class Ec2(Experiment):
                 f"{mptcp} against {tcp} Mbps",
                 no_data(note) if gain is None else grade(gain >= least, gain >= 1.1, note),
             )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the goodputs of all turns, ranked."""

@@ -14,7 +14,7 @@ from linkpool.experiments.talk.paths import FULL, Paths
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.claims import Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SEED, Point
 from linkpool.study.statistics import Spread
 
@@ -46,9 +46,8 @@ class Ecmp(Paths):
         """Return the goodput of each flow."""
         return trees.goodputs(result)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the mean, the fairness and the slowest tenth."""
-        ledger = Ledger(self.id)
         for name, text, of, least, partly in (
             ("higher", "MPTCP's flows get more than TCP's with ECMP", _mean, 1.25, 1.1),
             ("slowest", "its slowest tenth gets more", _tenth, 1.5, 1.1),
@@ -73,7 +72,6 @@ class Ecmp(Paths):
             f"Jain's index {full} against {one}",
             no_data(note) if more is None else grade(more >= 0.05, more > 0, note),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the goodput of each flow of the first seed, ranked."""

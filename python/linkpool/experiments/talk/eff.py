@@ -13,7 +13,7 @@ from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, about, grade, more, no_data, under, weakest
+from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
 from linkpool.study.experiment import Experiment, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
@@ -134,9 +134,8 @@ class Eff(Experiment):
         """Return less simulated time."""
         return replace(self, duration_s=max(round(self.duration_s * scale), 5))
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the split of each algorithm against the talk, and against theory."""
-        ledger = Ledger(self.id)
         found = design.splits(data)
         lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
         ledger.add(
@@ -179,7 +178,6 @@ class Eff(Experiment):
                 "no data" if split is None else str(split),
                 _as_theory(split, theory),
             )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw each algorithm's goodput over the short and the long paths, beside theory."""

@@ -13,7 +13,7 @@ from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.experiments.talk.eff import draw_splits
 from linkpool.result import Result
-from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data
+from linkpool.study.claims import Judged, Ledger, about, grade, no_data
 from linkpool.study.experiment import Experiment, Point
 from linkpool.study.toml import Value, dumps
 
@@ -111,9 +111,8 @@ class Fair(Experiment):
         """Return less simulated time."""
         return replace(self, duration_s=max(round(self.duration_s * scale), 10))
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge MPTCP's goodput on each path, and EWTCP's beside it."""
-        ledger = Ledger(self.id)
         found = design.splits(data)
         lia, ewtcp = found.get("lia"), found.get("ewtcp")
         for scheme, mbps in ((WIFI, WIFI_MBPS), (CELL, CELL_MBPS)):
@@ -154,7 +153,6 @@ class Fair(Experiment):
             "no data" if ratio is None else f"{1.0 - ratio:.0%} worse ({ewtcp} against {lia})",
             about(None if ratio is None else 1.0 - ratio, 0.25),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the user's goodput over each path, beside theory."""

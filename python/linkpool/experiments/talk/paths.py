@@ -13,7 +13,7 @@ from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -67,9 +67,8 @@ class Paths(trees.Timed):
         best = pl.lit(trees.concurrent(measured.problem)).alias("optimum_bps")
         return trees.goodputs(result).with_columns(fair, best)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
-        ledger = Ledger(self.id)
         share = {n: _share(data, n, "goodput_bps") for n in self.subflows}
         full = share.get(FULL, Spread.of([])).value
         ledger.add(
@@ -108,7 +107,6 @@ class Paths(trees.Timed):
                 "16 paths change the share by at most 0.05; partly: 0.1",
             ),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the share of the optimum against the number of paths."""

@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, above, alike, grade
+from linkpool.study.claims import Ledger, above, alike, grade
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -89,9 +89,8 @@ class Scatter(trees.Timed):
         )
         return hosts.sort("host")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge MPTCP beside each of the others."""
-        ledger = Ledger(self.id)
         of = {scheme: _mean(data, scheme) for scheme in SCHEMES}
         mptcp = of["mptcp"].value
         ledger.add(
@@ -126,7 +125,6 @@ class Scatter(trees.Timed):
                 gain > 1.25, gain >= 1.1, "mean goodput more than 1.25 times as much; partly: 1.1"
             ),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the mean goodput of a host by scheme, with the range over the seeds."""

@@ -12,7 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
+from linkpool.study.claims import Judged, Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -53,9 +53,8 @@ class Fig1(rates.Rates):
         """Return the runs of both schemes, thresholds and every seed."""
         return [_point(s, k, seed) for s in SCHEMES for k in MARKS for seed in seeds]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the fairness of both, and how halving uses the link."""
-        ledger = Ledger(self.id)
         index = {
             (scheme, mark): _worst(_of(data, scheme, mark)) for scheme in SCHEMES for mark in MARKS
         }
@@ -84,7 +83,6 @@ class Fig1(rates.Rates):
                 f"K = {mark}: {use} of the payload that the link carries",
                 _above(use.value, least, partly),
             )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the rate of every flow over time, a panel per scheme and threshold."""

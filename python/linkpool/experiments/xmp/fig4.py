@@ -12,7 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import cuts, rates
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, grade, together
+from linkpool.study.claims import Judged, Ledger, grade, together
 from linkpool.study.experiment import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -69,9 +69,8 @@ class Fig4(rates.Rates):
         both = ("subflow", "interval")
         return table.join(_cuts_together(result), on=both, how="left").drop("interval")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the compensation between the subflows, and how long a shift takes."""
-        ledger = Ledger(self.id)
         four = data.filter(pl.col("beta") == BETAS[0])
         away, back = _change(four, QUIET, FIRST), _change(four, FIRST, SECOND)
         ledger.add(
@@ -100,7 +99,6 @@ class Fig4(rates.Rates):
             ),
         )
         _stalls(ledger, data)
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the rates of Flow 2's subflows over time, a panel per beta."""

@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -48,9 +48,8 @@ class Fig6(rates.Rates):
         """Return the runs of both betas and every seed."""
         return [_point(beta, seed) for beta in BETAS for seed in seeds]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the fairness with each beta."""
-        ledger = Ledger(self.id)
         index = {beta: _by_phase(data.filter(pl.col("beta") == beta)) for beta in BETAS}
         four = [s.value for s in index[4] if s.value is not None]
         six = [s.value for s in index[6] if s.value is not None]
@@ -78,7 +77,6 @@ class Fig6(rates.Rates):
                 "mean of the indices lower by 0.01; partly: lower",
             ),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the rate of every subflow over time, a panel per beta."""

@@ -14,7 +14,6 @@ from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import (
-    Claim,
     Judged,
     Ledger,
     about,
@@ -59,9 +58,8 @@ class Tab3(Jobs):
     title: str = "job completion times"
     paper: str = "XMP, section 5.2, Table 3"
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table and the text's comparisons."""
-        ledger = Ledger(self.id)
         times = {scheme: _times(data, scheme) for scheme in SCHEMES}
         means = {s: float(v.mean()) if v.size else None for s, v in times.items()}
         for scheme in SCHEMES:
@@ -97,7 +95,6 @@ class Tab3(Jobs):
             ", ".join(f"{NAMES[s]} {show(v, 'ms', 1e3)}" for s, v in means.items()),
             together(*(below(seeds[f"xmp-{n}"], seeds[f"lia-{n}"]) for n in (2, 4))),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table."""
@@ -124,9 +121,8 @@ class Fig9(Jobs):
     title: str = "distributions of job completion times"
     paper: str = "XMP, section 5.2, Figure 9"
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the jumps, and what comes before the first one."""
-        ledger = Ledger(self.id)
         times = {scheme: _times(data, scheme) for scheme in SCHEMES}
         gaps = [_share(v, JUMP_S, RTO_S) for v in times.values() if v.size]
         second = [_share(v, RTO_S, RTO_S + JUMP_S) for v in times.values() if v.size]
@@ -178,7 +174,6 @@ class Fig9(Jobs):
             show(more, "percentage points more jobs above 200 ms with XMP-4 than with XMP-2"),
             about(more, 8.0),
         )
-        return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the distributions."""
