@@ -101,6 +101,7 @@ class Ledger:
     def __init__(self, experiment: str, setting: str | None = None) -> None:
         """Name the experiment, and the setting that its claims are judged at."""
         self.claims: list[Claim] = []
+        self.setting = setting
         self._experiment = experiment
         self._suffix = "" if setting is None else f"@{setting}"
 

@@ -1,12 +1,12 @@
 """MMPTCP, Figure 10: as many subflows as a flow has paths."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities, setting
@@ -21,9 +21,9 @@ from linkpool.experiments.mmptcp.mixed import (
     Mixed,
 )
 from linkpool.experiments.mmptcp.mixed_table import least, listed
-from linkpool.study import style
 from linkpool.study.claims import Ledger, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 from linkpool.study.toml import Value, dumps
 
 SCHEMES = ("mmptcp", "mmptcp-as")
@@ -89,25 +89,18 @@ class Fig10(Mixed):
             same(goodput["mmptcp-as"], goodput["mmptcp"]),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distributions of completion times, and of goodputs."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
-        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
-        cells = mixed.cells(data, "scheme")
-        for scheme in SCHEMES:
-            cell = cells.get(scheme, NOTHING)
-            times = 1e3 * cell.short["fct_established_s"].drop_nulls().to_numpy()
-            mixed_table.draw_tail(axes[0, 0], times, scheme)
-            long = cell.rows.filter(pl.col("kind") == LONG)
-            goodputs = 1e-6 * long["goodput_bps"].drop_nulls().to_numpy()
-            mixed_table.draw_tail(axes[0, 1], goodputs, scheme)
-        axes[0, 0].set_ylabel("share of short flows")
-        axes[0, 0].set_xlabel("FCT at least (ms)")
-        axes[0, 1].set_yscale("linear")
-        axes[0, 1].set_ylabel("share of long flows")
-        axes[0, 1].set_xlabel("goodput at least (Mbps)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the distributions of completion times, and of goodputs."""
+        times = mixed_table.tail(SCHEMES, "FCT at least (ms)", y="share of short flows", title="")
+
+        def goodputs(axes: Axes, data: pl.DataFrame) -> None:
+            long.paint(axes, data)
+            axes.set_yscale("linear")
+
+        x, y = "goodput at least (Mbps)", "share of long flows"
+        long = mixed_table.tail(SCHEMES, x, lambda cell: cell.goodputs, y, "")
+        panels = [times, replace(long, paint=goodputs)]
+        return Frame(panels, f"{self.title}, 512 hosts, 4:1", (4.4, 2.8), sharey=False)
 
 
 def _transport(scheme: str, layer: str) -> Value:

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed_table, quantities, summary, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
-from linkpool.study import style
 from linkpool.study.claims import Ledger, about, cases, grade, most
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 from linkpool.study.schemes import NAMES
 
 DEGREES = (0, 10, 20, 30, 40, 50, 60)
@@ -103,28 +102,15 @@ class Fig3(Summarised):
         for scheme in ("tcp", "ps-tcp"):
             _rises(ledger, cells, scheme, (min(self.degrees), max(self.degrees)))
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the four panels."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
-        figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
-        cells = sweeps.cells(data, "degree")
-        panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
-            (
-                "goodput of long flows (Mbps), mean ± sd",
-                quantities.goodput,
-                quantities.goodput_deviation,
-            ),
-            ("mean core utilisation (%)", quantities.core, None),
-            ("FCT of short flows (ms), mean ± sd", quantities.fct, quantities.deviation),
-            ("mean core loss (%)", quantities.loss, None),
+    def frame(self) -> Frame:
+        """Return the four panels."""
+        x, names = (
+            "hotspots: core switches with short queues (%)",
+            ("goodput", "core", "fct", "loss"),
         )
-        for at, (label, of, around) in zip(axes.flat, panels, strict=True):
-            sweeps.lines(at, cells, self.degrees, PAIRS, of, around)
-            at.set_title(label)
-            at.set_xlabel("hotspots: core switches with short queues (%)")
-            style.from_zero(at)
-        style.legend(figure, axes[0, 0])
-        return figure
+        panels = [sweeps.panel(name, "degree", self.degrees, PAIRS, x) for name in names]
+        title = f"{self.title}, 512 hosts, 4:1, 2,560 short flows/s"
+        return Frame(panels, title, (4.4, 2.7), sharey=False, columns=2)
 
 
 def _rises(ledger: Ledger, cells: sweeps.Cells, scheme: str, ends: tuple[int, int]) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import quantities, summary, sweeps
@@ -13,9 +12,9 @@ from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
-from linkpool.study import style
 from linkpool.study.claims import Ledger, above, below, cases, grade, most, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 
 TREE = Tree(2)
 ARRIVALS = 256.0
@@ -110,28 +109,12 @@ class Fig9(Summarised):
             ),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the four panels."""
-        title = f"{self.id}: {self.title}, 256 hosts, 2:1, 256 short flows/s"
-        figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
-        cells = sweeps.cells(data, "load")
-        panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
-            ("FCT of short flows (ms), mean ± sd", quantities.fct, quantities.deviation),
-            (
-                "goodput of long flows (Mbps), mean ± sd",
-                quantities.goodput,
-                quantities.goodput_deviation,
-            ),
-            ("mean core loss (%)", quantities.loss, None),
-            ("mean core utilisation (%)", quantities.core, None),
-        )
-        for at, (label, of, around) in zip(axes.flat, panels, strict=True):
-            sweeps.lines(at, cells, self.loads, PAIRS, of, around)
-            at.set_title(label)
-            at.set_xlabel("servers with long flows (%)")
-            style.from_zero(at)
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the four panels."""
+        x, names = "servers with long flows (%)", ("fct", "goodput", "loss", "core")
+        panels = [sweeps.panel(name, "load", self.loads, PAIRS, x) for name in names]
+        title = f"{self.title}, 256 hosts, 2:1, 256 short flows/s"
+        return Frame(panels, title, (4.4, 2.7), sharey=False, columns=2)
 
 
 def _add(

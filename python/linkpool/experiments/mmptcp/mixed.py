@@ -7,6 +7,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import polars as pl
 
 from linkpool.columns import Column
@@ -152,13 +153,23 @@ class Cell:
     @property
     def fct(self) -> Sample:
         """Describe the completion times of short flows that finished, in ms."""
-        return describe(1e3 * self.short["fct_established_s"].drop_nulls().to_numpy())
+        return describe(self.times)
+
+    @property
+    def times(self) -> "np.ndarray":
+        """Return the completion times of short flows that finished, in ms."""
+        return 1e3 * self.short["fct_established_s"].drop_nulls().to_numpy()
+
+    @property
+    def goodputs(self) -> "np.ndarray":
+        """Return the goodputs of long flows, in Mbit/s."""
+        long = self.rows.filter(pl.col("kind") == LONG)
+        return 1e-6 * long["goodput_bps"].drop_nulls().to_numpy()
 
     @property
     def goodput(self) -> Sample:
         """Describe the goodputs of long flows, in Mbit/s."""
-        long = self.rows.filter(pl.col("kind") == LONG)
-        return describe(1e-6 * long["goodput_bps"].drop_nulls().to_numpy())
+        return describe(self.goodputs)
 
     @property
     def utilisation(self) -> float | None:

@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell
+from linkpool.experiments.mmptcp import quantities
+from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, cells
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, about, above, below
+from linkpool.study.frame import Panel
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.units import show_number
 
@@ -85,29 +88,43 @@ def judge_row(ledger: Ledger, scheme: str, cell: Cell, paper: Row) -> None:
     )
 
 
-def draw_bars(axes: "np.ndarray", found: Mapping[str, Cell], schemes: tuple[str, ...]) -> None:
-    """Draw the columns of a table, one in each of four panels."""
-    of = [found.get(scheme, NOTHING) for scheme in schemes]
-    columns: list[tuple[str, list[float | None], list[float | None] | None]] = [
-        ("FCT of short flows (ms), mean ± sd", [c.fct.mean for c in of], [c.fct.sd for c in of]),
-        (
-            "goodput of long flows (Mbps), mean ± sd",
-            [c.goodput.mean for c in of],
-            [c.goodput.sd for c in of],
-        ),
-        ("mean core utilisation (%)", [c.utilisation for c in of], None),
-        ("mean core loss (%)", [c.loss for c in of], None),
+def panels(schemes: Sequence[str]) -> list[Panel]:
+    """Return a panel for each column of a table."""
+
+    def panel(label: str, of: Of, deviation: Of | None = None) -> Panel:
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            found = cells(data, "scheme")
+            here = {s: found.get(s, NOTHING) for s in schemes}
+            around = None if deviation is None else {s: [deviation(c)] for s, c in here.items()}
+            style.bars(axes, [""], {s: [of(c)] for s, c in here.items()}, around)
+
+        return Panel(paint, label, from_zero=True)
+
+    fct, goodput = "FCT of short flows (ms), mean ± sd", "goodput of long flows (Mbps), mean ± sd"
+    return [
+        panel(fct, quantities.fct, quantities.deviation),
+        panel(goodput, quantities.goodput, quantities.goodput_deviation),
+        panel("mean core utilisation (%)", quantities.core),
+        panel("mean core loss (%)", quantities.loss),
     ]
-    for at, (label, values, deviations) in zip(axes, columns, strict=True):
-        heights = {s: [v] for s, v in zip(schemes, values, strict=True)}
-        whiskers = (
-            None
-            if deviations is None
-            else {s: [v] for s, v in zip(schemes, deviations, strict=True)}
-        )
-        style.bars(at, [""], heights, whiskers)
-        at.set_title(label)
-        style.from_zero(at)
+
+
+def tail(
+    schemes: Sequence[str],
+    x: str,
+    of: Callable[[Cell], "np.ndarray"] = lambda cell: cell.times,
+    y: str = "",
+    title: str = "share of short flows",
+) -> Panel:
+    """Return a panel of the tail of what `of` returns of a cell: completion times, in ms."""
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        found = cells(data, "scheme")
+        for scheme in schemes:
+            draw_tail(axes, of(found.get(scheme, NOTHING)), scheme)
+        axes.set_xlabel(x)
+
+    return Panel(paint, title, y=y)
 
 
 def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
@@ -120,14 +137,14 @@ def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
     axes.set_yscale("log")
 
 
-def least(cells: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+def least(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
     """Judge "the lowest", over the seeds."""
-    return below(*(cells[s].by_seed(of) for s in (scheme, *others)))
+    return below(*(of_all[s].by_seed(of) for s in (scheme, *others)))
 
 
-def greatest(cells: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+def greatest(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
     """Judge "the highest", over the seeds."""
-    return above(*(cells[s].by_seed(of) for s in (scheme, *others)))
+    return above(*(of_all[s].by_seed(of) for s in (scheme, *others)))
 
 
 def listed(of: Mapping[str, "float | None"], unit: str) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 
+from linkpool.experiments.mmptcp import quantities
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell
 from linkpool.study import style
+from linkpool.study.frame import Panel
 
 TIE = 0.02
 """Values so near to each other, relatively, count as the same."""
@@ -44,6 +46,32 @@ def at_end(
         else:
             hits.append(min(mine) >= (1 - TIE) * max(rest))
     return hits
+
+
+PANELS: Mapping[str, tuple[str, Of, Of | None]] = {
+    "fct": ("FCT of short flows (ms), mean ± sd", quantities.fct, quantities.deviation),
+    "goodput": (
+        "goodput of long flows (Mbps), mean ± sd",
+        quantities.goodput,
+        quantities.goodput_deviation,
+    ),
+    "core": ("mean core utilisation (%)", quantities.core, None),
+    "loss": ("mean core loss (%)", quantities.loss, None),
+}
+"""What is drawn against what varies: its label, the quantity, and its deviation."""
+
+
+def panel(
+    name: str, key: str, values: Sequence[int], among: Iterable[str], x: str, title: str = "{label}"
+) -> Panel:
+    """Return a panel of one of `PANELS`, whose label the title has, against column `key`."""
+    label, of, around = PANELS[name]
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        lines(axes, cells(data, key), values, among, of, around)
+        axes.set_xlabel(x)
+
+    return Panel(paint, title.replace("{label}", label), from_zero=True)
 
 
 def lines(

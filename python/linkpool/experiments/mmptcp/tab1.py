@@ -1,19 +1,20 @@
 """MMPTCP, Table 1 and Figure 2: MMPTCP beside MPTCP, at 100 Mbps and 1 Gbps."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
-from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, by_factor, grade, same, under
+from linkpool.study.claims import Ledger, about, by_factor, grade, same, under
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 from linkpool.study.schemes import NAMES
 
 SCHEMES = ("mptcp", "mptcp-faults", "mmptcp")
@@ -63,52 +64,50 @@ class Tab1(Mixed):
             for seed in seeds
         ]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the table in each reading, and the text's claims about the tail of short flows."""
-        found: list[Claim] = []
-        for reading, (rate, _) in LOADS.items():
-            ledger = Ledger(self.id, reading)
-            cells = _cells(data, reading)
-            for scheme in SCHEMES:
-                row = PAPER[rate, scheme]
-                mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), row)
-            mmptcp = cells.get("mmptcp", NOTHING)
-            for scheme in ("mptcp", "mptcp-faults"):
-                mptcp = cells.get(scheme, NOTHING)
-                _means(ledger, scheme, (mptcp, mmptcp), 116 / 126 if rate == 100 else 16.1 / 38.5)
-                if rate == 100:
-                    _tail(ledger, scheme, (mptcp, mmptcp))
-            _alike(ledger, cells.get("mptcp", NOTHING), mmptcp)
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the readings."""
+        return {
+            reading: pl.col("rate_mbps").eq(rate) & pl.col("long_percent").eq(percent)
+            for reading, (rate, percent) in LOADS.items()
+        }
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the table, and the text's claims about the tail of short flows."""
+        rate, _ = LOADS[str(ledger.setting)]
+        cells = mixed.cells(data, "scheme")
+        for scheme in SCHEMES:
+            row = PAPER[rate, scheme]
+            mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), row)
+        mmptcp = cells.get("mmptcp", NOTHING)
+        for scheme in ("mptcp", "mptcp-faults"):
+            mptcp = cells.get(scheme, NOTHING)
+            _means(ledger, scheme, (mptcp, mmptcp), 116 / 126 if rate == 100 else 16.1 / 38.5)
             if rate == 100:
-                _few(ledger, mmptcp)
-            found += ledger.claims
-        return found
+                _tail(ledger, scheme, (mptcp, mmptcp))
+        _alike(ledger, cells.get("mptcp", NOTHING), mmptcp)
+        if rate == 100:
+            _few(ledger, mmptcp)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, and the tails of completion times and timeouts."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
-        figure, axes = style.panels(len(LOADS), 6, title, (3.0, 2.8), sharey=False)
-        for row, (reading, (rate, percent)) in zip(axes, LOADS.items(), strict=True):
-            cells = _cells(data, reading)
-            mixed_table.draw_bars(row[:4], cells, SCHEMES)
-            for scheme in SCHEMES:
-                short = cells.get(scheme, NOTHING).short
-                times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
-                mixed_table.draw_tail(row[4], times, scheme)
-                mixed_table.draw_tail(row[5], short["timeouts"].to_numpy(), scheme)
-            row[0].set_ylabel(f"{rate} Mbps, {percent}% of hosts long")
-            row[4].set_title("share of short flows")
-            row[4].set_xlabel("whose FCT is at least (ms)")
-            row[5].set_title("share of short flows")
-            row[5].set_xlabel("whose timeouts are at least")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table, and the tails of completion times and timeouts."""
+        first, *others = mixed_table.panels(SCHEMES)
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            first.paint(axes, data)
+            rate, percent = (data[key].first() for key in ("rate_mbps", "long_percent"))
+            axes.set_ylabel(f"{rate!s} Mbps, {percent!s}% of hosts long")
+
+        tails = [
+            mixed_table.tail(SCHEMES, "whose FCT is at least (ms)"),
+            mixed_table.tail(SCHEMES, "whose timeouts are at least", _timeouts),
+        ]
+        title = f"{self.title}, 512 hosts, 4:1"
+        panels = [replace(first, paint=paint), *others, *tails]
+        return Frame(panels, title, (3.0, 2.8), sharey=False)
 
 
-def _cells(data: pl.DataFrame, reading: str) -> dict[str, Cell]:
-    rate, percent = LOADS[reading]
-    rows = data.filter(pl.col("rate_mbps") == rate, pl.col("long_percent") == percent)
-    return mixed.cells(rows, "scheme")
+def _timeouts(cell: Cell) -> "np.ndarray":
+    return cell.short["timeouts"].to_numpy()
 
 
 def _id(claim: str, scheme: str) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
@@ -13,9 +12,9 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.experiments.mmptcp.tab1 import ARRIVALS
 from linkpool.experiments.mmptcp.tab1 import PAPER as TABLE_1
-from linkpool.study import style
 from linkpool.study.claims import Ledger, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 
 SCHEMES = ("ps", "tcp", "mmptcp", "mptcp")
 """The orders are judged among these."""
@@ -92,13 +91,10 @@ class Tab2(Mixed):
             least(of, quantities.goodput, "ps", ("mmptcp", "mptcp")),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 256 short flows/s"
-        figure, axes = style.panels(1, 4, title, (3.0, 2.8), sharey=False)
-        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), ALL)
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table."""
+        title = f"{self.title}, 512 hosts, 4:1, 256 short flows/s"
+        return Frame(mixed_table.panels(ALL), title, (3.0, 2.8), sharey=False)
 
 
 EXPERIMENT = Tab2()

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
-from linkpool.study import style
 from linkpool.study.claims import Ledger, about, same, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 from linkpool.study.schemes import NAMES
 
 ARRIVALS = 2560.0
@@ -117,13 +116,10 @@ class Tab3(Mixed):
             same(core["mmptcp"], core["mptcp"]),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
-        figure, axes = style.panels(1, 4, title, (3.2, 2.8), sharey=False)
-        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), tuple(ALL))
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table."""
+        title = f"{self.title}, 512 hosts, 4:1, 2,560 short flows/s"
+        return Frame(mixed_table.panels(tuple(ALL)), title, (3.2, 2.8), sharey=False)
 
 
 def _but(scheme: str) -> tuple[str, ...]:

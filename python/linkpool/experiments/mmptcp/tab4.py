@@ -16,8 +16,8 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised, summarise
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, Verdict, about, above, grade, more, weakest
-from linkpool.study.experiment import KEY_SEED, Keys, Point
+from linkpool.study.claims import Ledger, Verdict, about, above, grade, more, weakest
+from linkpool.study.experiment import KEY_SEED, Keys, Point, each
 
 THRESHOLDS = ("3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23", "auto")
 TREES = (Tree(1), Tree(4))
@@ -77,25 +77,24 @@ class Tab4(Summarised):
         """Return a row."""
         return row(mixed.measure(result))
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the trees."""
+        return each("tree", [tree.name for tree in self.trees])
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge means and their order, and the counts of Figure 4, on each tree."""
-        found: list[Claim] = []
-        for tree in self.trees:
-            ledger = Ledger(self.id, tree.name)
-            cells = _cells(data, tree)
-            for threshold, mean in MEANS_MS.items():
-                cell = cells.get(threshold, NOTHING)
-                ledger.add(
-                    f"mean-{threshold}",
-                    f"the mean FCT of short flows with a threshold of {threshold}",
-                    f"{mean:g} ms",
-                    str(cell),
-                    about(cell.fct.mean, mean),
-                )
-            _order(ledger, cells, self.thresholds)
-            _counts(ledger, cells)
-            found += ledger.claims
-        return found
+        cells = _cells(data)
+        for threshold, mean in MEANS_MS.items():
+            cell = cells.get(threshold, NOTHING)
+            ledger.add(
+                f"mean-{threshold}",
+                f"the mean FCT of short flows with a threshold of {threshold}",
+                f"{mean:g} ms",
+                str(cell),
+                about(cell.fct.mean, mean),
+            )
+        _order(ledger, cells, self.thresholds)
+        _counts(ledger, cells)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw mean completion times, and how flows met retransmissions and timeouts."""
@@ -103,7 +102,7 @@ class Tab4(Summarised):
             len(self.trees), 2, f"{self.id}: {self.title}", (4.6, 2.6), sharey=False
         )
         for row, tree in enumerate(self.trees):
-            cells = _cells(data, tree)
+            cells = _cells(data.filter(tree=tree.name))
             left, right = axes[row]
             _draw_means(left, cells, self.thresholds)
             _draw_counts(right, cells, self.thresholds)
@@ -117,8 +116,8 @@ class Tab4(Summarised):
         return figure
 
 
-def _cells(data: pl.DataFrame, tree: Tree) -> dict[str, Cell]:
-    parts = data.filter(pl.col("tree") == tree.name).partition_by("threshold", as_dict=True)
+def _cells(data: pl.DataFrame) -> dict[str, Cell]:
+    parts = data.partition_by("threshold", as_dict=True)
     return {str(threshold): Cell(rows) for (threshold,), rows in parts.items()}
 
 

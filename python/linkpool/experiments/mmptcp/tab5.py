@@ -1,6 +1,6 @@
 """MMPTCP, Table 5 and Figure 5: limited transmit in phase 1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -8,16 +8,15 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
-from linkpool.study import style
 from linkpool.study.claims import Ledger, above, below, by_factor, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 
 TREE = Tree(2)
@@ -89,18 +88,18 @@ class Tab5(Mixed):
         )
         _counts(ledger, without, with_lt)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, and how many flows met how many timeouts and fast retransmissions."""
-        title = f"{self.id}: {self.title}, 256 hosts, 2:1"
-        figure, axes = style.panels(1, 6, title, (2.8, 2.8), sharey=False)
-        cells = mixed.cells(data, "scheme")
-        mixed_table.draw_bars(axes[0, :4], cells, SCHEMES)
-        _draw_events(axes[0, 4], cells, "timeouts")
-        _draw_events(axes[0, 5], cells, "recoveries")
-        axes[0, 4].set_xlabel("timeouts of a short flow")
-        axes[0, 5].set_xlabel("fast retransmissions of a short flow")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table, and how many flows met how many timeouts and fast retransmissions."""
+        events = [
+            Panel(partial(_draw_events, column="timeouts"), "", "timeouts of a short flow"),
+            Panel(
+                partial(_draw_events, column="recoveries"),
+                "",
+                "fast retransmissions of a short flow",
+            ),
+        ]
+        title = f"{self.title}, 256 hosts, 2:1"
+        return Frame([*mixed_table.panels(SCHEMES), *events], title, (2.8, 2.8), sharey=False)
 
 
 def _counts(ledger: Ledger, without: Cell, with_lt: Cell) -> None:
@@ -128,7 +127,8 @@ def _mean(cell: Cell, column: str) -> float | None:
     return float(found) if isinstance(found, (int, float)) else None
 
 
-def _draw_events(axes: Axes, cells: Mapping[str, Cell], column: str) -> None:
+def _draw_events(axes: Axes, data: pl.DataFrame, column: str) -> None:
+    cells = mixed.cells(data, "scheme")
     for scheme in SCHEMES:
         counts = cells.get(scheme, NOTHING).short[column].to_numpy()
         if not counts.size:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
@@ -14,9 +13,9 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed
 from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
-from linkpool.study import style
 from linkpool.study.claims import Ledger, Verdict, about, by_factor, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.frame import Frame
 
 ARRIVALS = 256.0
 ACCESS = "access"
@@ -85,20 +84,11 @@ class Tab8(Mixed):
                 )
             _orders(ledger, cells, end)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, and the tails of completion times."""
-        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
-        figure, axes = style.panels(1, 5, title, (3.0, 2.8), sharey=False)
-        cells = mixed.cells(data, "scheme")
-        mixed_table.draw_bars(axes[0, :4], cells, SCHEMES)
-        for scheme in SCHEMES:
-            short = cells.get(scheme, NOTHING).short
-            times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
-            mixed_table.draw_tail(axes[0, 4], times, scheme)
-        axes[0, 4].set_title("share of short flows")
-        axes[0, 4].set_xlabel("whose FCT is at least (ms)")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table, and the tails of completion times."""
+        tail = mixed_table.tail(SCHEMES, "whose FCT is at least (ms)")
+        title = f"{self.title}, 512 hosts, 4:1"
+        return Frame([*mixed_table.panels(SCHEMES), tail], title, (3.0, 2.8), sharey=False)
 
 
 def _access_loss(cell: Cell) -> float | None:
