@@ -1,7 +1,7 @@
 //! Files of flows that traces name.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use linkpool_network::Fabric;
 use linkpool_workload::kinds::{Session, Trace, TraceFlow, TraceFormat};
@@ -40,7 +40,7 @@ pub(super) fn read_file(trace: &mut Trace, known: &Known<'_>, section: &mut Sect
         if let Some((at, hosts)) = hosts.filter(|(_, hosts)| *hosts != fabric.hosts()) {
             return Err((at, format!("is for {hosts} hosts, and the topology has {}", fabric.hosts())));
         }
-        trace.flows = flows(&rows, known)?;
+        trace.flows = Arc::new(flows(&rows, known)?);
         if failures.is_empty() && trace.flows.len() <= MOST_KEPT {
             keep(content, trace.flows.clone());
         }
@@ -86,8 +86,8 @@ pub(super) fn read_messages(session: &mut Session, known: &Known<'_>, section: &
 }
 
 /// The flows of the file that was read last, by what determines them: a study reads the same file
-/// again for each of its runs.
-static LAST: Mutex<Option<(String, Vec<TraceFlow>)>> = Mutex::new(None);
+/// again for each of its runs, which share the flows.
+static LAST: Mutex<Option<(String, Arc<Vec<TraceFlow>>)>> = Mutex::new(None);
 
 /// Of more flows none are kept, for their memory.
 const MOST_KEPT: usize = 1 << 20;
@@ -103,12 +103,12 @@ fn content(digest: &str, format: TraceFormat, fabric: &Fabric) -> String {
     hex(sha256)
 }
 
-fn last_read(content: &str) -> Option<Vec<TraceFlow>> {
+fn last_read(content: &str) -> Option<Arc<Vec<TraceFlow>>> {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     last.as_ref().filter(|(of, _)| of == content).map(|(_, flows)| flows.clone())
 }
 
-fn keep(content: String, flows: Vec<TraceFlow>) {
+fn keep(content: String, flows: Arc<Vec<TraceFlow>>) {
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((content, flows));
 }
 

@@ -1,5 +1,7 @@
 //! Flows one by one.
 
+use std::sync::Arc;
+
 use linkpool_settings::{HostName, Names, NoNames, Written, Wrong, settings};
 use linkpool_units::{Bytes, HostId, Time};
 use schemars::JsonSchema;
@@ -20,7 +22,7 @@ settings! {
         /// flows of the file.
         sha256: Option<String>, from |_t| None => "that of `file`", when |t| t.file.is_some() => "a trace with a `file`";
         /// The flows themselves. Either this or `file` is required.
-        flows: Vec<TraceFlow> as TraceRows, from |_t| Vec::new() => "those of `file`",
+        flows: Arc<Vec<TraceFlow>> as TraceRows, from |_t| Arc::default() => "those of `file`",
             when |t| t.file.is_none() => "a trace without a `file`";
         /// The treatment of flows that would start at or after `duration`: `"drop"`.
         beyond_end: Option<BeyondEnd>, from |_t| None => "they are an error";
@@ -145,20 +147,20 @@ impl TraceRow {
     }
 }
 
-impl Written<Vec<TraceFlow>> for TraceRows {
-    fn of(value: &Vec<TraceFlow>) -> TraceRows {
+impl Written<Arc<Vec<TraceFlow>>> for TraceRows {
+    fn of(value: &Arc<Vec<TraceFlow>>) -> TraceRows {
         TraceRows(value.iter().map(|flow| TraceRow::of(flow, |host| HostName::of(&host))).collect())
     }
 
-    fn value(self) -> Vec<TraceFlow> {
+    fn value(self) -> Arc<Vec<TraceFlow>> {
         self.find(&NoNames).unwrap_or_default()
     }
 
-    fn with_names(value: &Vec<TraceFlow>, names: &dyn Names) -> TraceRows {
+    fn with_names(value: &Arc<Vec<TraceFlow>>, names: &dyn Names) -> TraceRows {
         TraceRows(value.iter().map(|flow| TraceRow::of(flow, |host| HostName::with_names(&host, names))).collect())
     }
 
-    fn find(self, names: &dyn Names) -> Result<Vec<TraceFlow>, Vec<Wrong>> {
+    fn find(self, names: &dyn Names) -> Result<Arc<Vec<TraceFlow>>, Vec<Wrong>> {
         let count = self.0.len();
         let (mut flows, mut wrong) = (Vec::with_capacity(count), Vec::new());
         for (i, row) in self.0.into_iter().enumerate() {
@@ -167,7 +169,7 @@ impl Written<Vec<TraceFlow>> for TraceRows {
                 Err(Wrong { at, message }) => wrong.push(Wrong::at(format!("{i}.{}", at.unwrap_or_default()), message)),
             }
         }
-        if wrong.is_empty() { Ok(flows) } else { Err(wrong) }
+        if wrong.is_empty() { Ok(Arc::new(flows)) } else { Err(wrong) }
     }
 }
 
@@ -251,7 +253,7 @@ impl Workload for Trace {
             Flow { priority: f.priority, ..Flow::new((f.from, f.to), Some(f.size), start) }
         };
         let mut demand = Demand { listed: self.flows.iter().map(flow).collect(), ..Demand::default() };
-        for (i, flow) in (0..).zip(&self.flows) {
+        for (i, flow) in (0..).zip(self.flows.iter()) {
             demand.waits.extend(flow.after.iter().map(|before| Wait::for_end(*before, i)));
             demand.enough.extend(((flow.enough as usize) < flow.after.len()).then_some((i, flow.enough)));
         }
