@@ -194,6 +194,13 @@ def lines(
     )
 
 
+def distribution(axes: Axes, scheme: str, values: npt.NDArray[np.float64]) -> None:
+    """Draw the share of a scheme's values that are at most so large."""
+    look = LOOKS[scheme]
+    share = np.arange(1, values.size + 1) / max(values.size, 1)
+    axes.plot(np.sort(values), share, look.dash, color=look.colour, label=NAMES[scheme])
+
+
 def render(figure: Figure, kind: str, dpi: int = 150) -> bytes:
     """Return the figure as "svg" or "png"; the same figure gives the same bytes."""
     buffer = io.BytesIO()

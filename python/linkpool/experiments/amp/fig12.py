@@ -1,21 +1,22 @@
 """AMP, Figure 12: jobs of many answers at once beside long flows, in a fat-tree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, below, most, weakest
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.claims import Ledger, about, below, most, weakest
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point, each
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_seconds
 
@@ -103,40 +104,33 @@ class Fig12(Experiment):
         """Return the completion time of each job."""
         return result.jobs.select("jct_s")
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distributions as the paper's three panels do, a row for each reading."""
-        figure, axes = style.panels(
-            len(self.readings), len(SUBFLOWS), f"{self.id}: {self.title}", sharex=True
-        )
-        for row, reading in enumerate(self.readings):
-            for column, subflows in enumerate(SUBFLOWS):
-                panel = axes[row, column]
+    def frame(self) -> Frame:
+        """Return the distributions as the paper's three panels do."""
+
+        def panel(subflows: int) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
                 for scheme in fattree.SCHEMES:
-                    values = np.sort(_jct(data, reading, scheme, subflows)) * 1e3
-                    look = LOOKS[scheme]
-                    share = np.arange(1, values.size + 1) / max(values.size, 1)
-                    panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-                panel.set_title(f"{subflows} subflows, {reading}")
-                panel.set_xlim(0.0, 3.0)
-                panel.set_ylim(0.0, 1.0)
-                panel.set_xlabel("job completion time (ms)")
-            axes[row, 0].set_ylabel("share of jobs")
-        style.legend(figure, axes[0, 0])
-        return figure
+                    style.distribution(axes, scheme, 1e3 * _jct(data, scheme, subflows))
+                axes.set_xlim(0.0, 3.0)
+                axes.set_ylim(0.0, 1.0)
+                axes.set_xlabel("job completion time (ms)")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge each claim in each reading."""
-        found: list[Claim] = []
-        for reading in self.readings:
-            ledger = Ledger(self.id, reading)
-            _judge(ledger, data, reading)
-            found += ledger.claims
-        return found
+            return Panel(paint, f"{subflows} subflows, {{}}", y="share of jobs")
+
+        return Frame([panel(subflows) for subflows in SUBFLOWS], self.title, sharex=True)
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the readings."""
+        return each("reading", self.readings)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge each claim."""
+        _judge(ledger, data)
 
 
-def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
+def _judge(ledger: Ledger, data: pl.DataFrame) -> None:
     def p90(scheme: str, subflows: int) -> float | None:
-        return _sample(data, reading, scheme, subflows).p90
+        return _sample(data, scheme, subflows).p90
 
     for subflows, value in PAPER_XMP.items():
         ledger.add(
@@ -144,14 +138,14 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
             f"beside XMP with {subflows} subflows, the 90th percentile of JCT is "
             f"{show_seconds(value)}",
             show_seconds(value),
-            _show(data, reading, "xmp", subflows),
+            _show(data, "xmp", subflows),
             about(p90("xmp", subflows), value),
         )
     ledger.add(
         "amp-8",
         "beside AMP with 8 subflows, the 90th percentile of JCT is 1.1 ms",
         show_seconds(PAPER_AMP_8),
-        _show(data, reading, "amp", 8),
+        _show(data, "amp", 8),
         about(p90("amp", 8), PAPER_AMP_8),
     )
     baseline = p90("dctcp", 1)
@@ -160,14 +154,14 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
         for subflows in SUBFLOWS
         if baseline is not None and (amp := p90("amp", subflows)) is not None
     ]
-    of_dctcp = _p90_by_seed(data, reading, "dctcp", 1)
+    of_dctcp = _p90_by_seed(data, "dctcp", 1)
     ledger.add(
         "amp-baseline",
         "beside AMP, JCT is slightly better than beside DCTCP, with 4, 6 and 8 subflows",
         "slightly better",
         f"90th percentile over DCTCP's: {', '.join(f'{r:.3g}' for r in ratios) or 'no data'}; "
-        f"DCTCP {_show(data, reading, 'dctcp', 1)}",
-        weakest(*(below(_p90_by_seed(data, reading, "amp", s), of_dctcp) for s in SUBFLOWS)),
+        f"DCTCP {_show(data, 'dctcp', 1)}",
+        weakest(*(below(_p90_by_seed(data, "amp", s), of_dctcp) for s in SUBFLOWS)),
     )
     growth = {
         scheme: many / few
@@ -197,31 +191,29 @@ def _over(value: float | None, other: float | None) -> float | None:
     return None if value is None or not other else value / other
 
 
-def _rows(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> pl.DataFrame:
+def _rows(data: pl.DataFrame, scheme: str, subflows: int) -> pl.DataFrame:
     count = subflows if scheme in fattree.MULTIPATH else 1
-    return data.filter(
-        (pl.col("reading") == reading)
-        & (pl.col("scheme") == scheme)
-        & (pl.col("subflows") == count)
-    ).drop_nulls("jct_s")
+    return data.filter((pl.col("scheme") == scheme) & (pl.col("subflows") == count)).drop_nulls(
+        "jct_s"
+    )
 
 
-def _jct(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> "np.ndarray":
-    return _rows(data, reading, scheme, subflows)["jct_s"].to_numpy()
+def _jct(data: pl.DataFrame, scheme: str, subflows: int) -> "np.ndarray":
+    return _rows(data, scheme, subflows)["jct_s"].to_numpy()
 
 
-def _p90_by_seed(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> dict[int, float]:
+def _p90_by_seed(data: pl.DataFrame, scheme: str, subflows: int) -> dict[int, float]:
     p90 = pl.col("jct_s").quantile(0.9, "linear")
-    rows = _rows(data, reading, scheme, subflows)
+    rows = _rows(data, scheme, subflows)
     return dict(rows.group_by("seed", maintain_order=True).agg(p90).iter_rows())
 
 
-def _sample(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> Sample:
-    return describe(_jct(data, reading, scheme, subflows))
+def _sample(data: pl.DataFrame, scheme: str, subflows: int) -> Sample:
+    return describe(_jct(data, scheme, subflows))
 
 
-def _show(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> str:
-    sample = _sample(data, reading, scheme, subflows)
+def _show(data: pl.DataFrame, scheme: str, subflows: int) -> str:
+    sample = _sample(data, scheme, subflows)
     return f"{show_seconds(sample.p90)} ({sample.count:,} jobs)"
 
 

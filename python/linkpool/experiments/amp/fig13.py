@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
@@ -17,7 +16,8 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_number, show_seconds
 
@@ -82,22 +82,29 @@ class Fig13(Experiment):
         )
         return pl.concat([short, long, _utilisation(result.links, self.duration_s)])
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the three panels."""
-        figure, axes = style.panels(1, 3, f"{self.id}: {self.title}", sharey=False)
-        _cdf(axes[0, 0], data, "fct", 1e3, "FCT of short flows (ms)")
-        style.plain_log_x(axes[0, 0])
-        _cdf(axes[0, 1], data, "goodput", 1e-9, "goodput of long flows (Gbps)")
-        names = [name for _, _, name in fattree.LAYERS]
-        shares = {
-            scheme: [_layer(data, scheme, name) for name in names] for scheme in fattree.SCHEMES
-        }
-        style.bars(axes[0, 2], names, shares)
-        for label in axes[0, 2].get_xticklabels():
-            label.set(rotation=45, ha="right", rotation_mode="anchor")
-        axes[0, 2].set_ylabel("mean utilisation")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the three panels."""
+
+        def short(axes: Axes, data: pl.DataFrame) -> None:
+            _cdf(axes, data, "fct", 1e3)
+            style.plain_log_x(axes)
+
+        def long(axes: Axes, data: pl.DataFrame) -> None:
+            _cdf(axes, data, "goodput", 1e-9)
+
+        def layers(axes: Axes, data: pl.DataFrame) -> None:
+            names = [name for _, _, name in fattree.LAYERS]
+            shares = {s: [_layer(data, s, name) for name in names] for s in fattree.SCHEMES}
+            style.bars(axes, names, shares)
+            for label in axes.get_xticklabels():
+                label.set(rotation=45, ha="right", rotation_mode="anchor")
+
+        panels = [
+            Panel(short, "", "FCT of short flows (ms)", "share of flows"),
+            Panel(long, "", "goodput of long flows (Gbps)", "share of flows"),
+            Panel(layers, "", "", "mean utilisation"),
+        ]
+        return Frame(panels, self.title, sharey=False)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the text's claims about each panel."""
@@ -194,14 +201,9 @@ def _layer(data: pl.DataFrame, scheme: str, name: str) -> float | None:
     return float(value) if isinstance(value, float) else None
 
 
-def _cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float, label: str) -> None:
+def _cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float) -> None:
     for scheme in fattree.SCHEMES:
-        values = _values(data, scheme, kind) * unit
-        share = np.arange(1, values.size + 1) / max(values.size, 1)
-        look = LOOKS[scheme]
-        axes.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-    axes.set_xlabel(label)
-    axes.set_ylabel("share of flows")
+        style.distribution(axes, scheme, unit * _values(data, scheme, kind))
     axes.set_ylim(0.0, 1.0)
 
 

@@ -1,12 +1,12 @@
 """AMP, Figure 14: a data-mining workload, its short flows by DCTCP, in a fat-tree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
@@ -14,9 +14,10 @@ from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, same
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.claims import Ledger, about, same
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point, each
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_seconds
 
@@ -120,31 +121,26 @@ class Fig14(Experiment):
         """Return the columns of each flow that are drawn and judged."""
         return result.flows.select("label", "fct_established_s", "goodput_bps")
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distribution of short flows' FCT, a panel for each reading."""
-        figure, axes = style.panels(1, len(self.readings), f"{self.id}: {self.title}")
-        for panel, reading in zip(axes[0], self.readings, strict=True):
-            for scheme in fattree.SCHEMES:
-                values = np.sort(_fct(data, reading, scheme)) * 1e3
-                share = np.arange(1, values.size + 1) / max(values.size, 1)
-                look = LOOKS[scheme]
-                panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-            style.plain_log_x(panel)
-            panel.set_ylim(0.0, 1.0)
-            panel.set_title(f"780 us between the flows of a {reading}")
-            panel.set_xlabel("FCT of short flows (ms)")
-        axes[0, 0].set_ylabel("share of flows")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the distribution of short flows' FCT."""
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge each claim in each reading."""
-        found: list[Claim] = []
-        for reading in self.readings:
-            ledger = Ledger(self.id, reading)
-            _judge(ledger, data, reading)
-            found += ledger.claims
-        return found
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for scheme in fattree.SCHEMES:
+                style.distribution(axes, scheme, 1e3 * _fct(data, scheme))
+            style.plain_log_x(axes)
+            axes.set_ylim(0.0, 1.0)
+
+        title = "780 us between the flows of a {}"
+        panel = Panel(paint, title, "FCT of short flows (ms)", "share of flows")
+        return Frame([panel], self.title, columns=len(self.readings))
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the readings."""
+        return each("reading", self.readings)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge each claim."""
+        _judge(ledger, data)
 
 
 def split(limit: float) -> tuple[float, list[Value], list[Value]]:
@@ -170,11 +166,11 @@ def _arrivals(label: str, rate: float, table: list[Value]) -> dict[str, Value]:
     return {"transport": label, "label": label, **rates, "size": size}
 
 
-def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
+def _judge(ledger: Ledger, data: pl.DataFrame) -> None:
     for percentile, paper in PAPER.items():
         for scheme, value in paper.items():
-            sample = describe(_fct(data, reading, scheme))
-            count = f"{sample.count:,} flows{_unfinished(data, reading, scheme)}"
+            sample = describe(_fct(data, scheme))
+            count = f"{sample.count:,} flows{_unfinished(data, scheme)}"
             found = sample.p90 if percentile == "p90" else sample.p99
             ledger.add(
                 f"{percentile}-{scheme}",
@@ -184,7 +180,7 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
                 f"{show_seconds(found)} ({count})",
                 about(found, value),
             )
-    means = {s: m for s in fattree.SCHEMES if (m := _goodput(data, reading, s)) is not None}
+    means = {s: m for s in fattree.SCHEMES if (m := _goodput(data, s)) is not None}
     shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
     ledger.add(
         "goodput",
@@ -195,24 +191,22 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
     )
 
 
-def _rows(data: pl.DataFrame, reading: str, scheme: str, label: str) -> pl.DataFrame:
-    return data.filter(
-        (pl.col("reading") == reading) & (pl.col("scheme") == scheme) & (pl.col("label") == label)
-    )
+def _rows(data: pl.DataFrame, scheme: str, label: str) -> pl.DataFrame:
+    return data.filter((pl.col("scheme") == scheme) & (pl.col("label") == label))
 
 
-def _fct(data: pl.DataFrame, reading: str, scheme: str) -> "np.ndarray":
-    rows = _rows(data, reading, scheme, fattree.SHORT)
+def _fct(data: pl.DataFrame, scheme: str) -> "np.ndarray":
+    rows = _rows(data, scheme, fattree.SHORT)
     return rows["fct_established_s"].drop_nulls().to_numpy()
 
 
-def _unfinished(data: pl.DataFrame, reading: str, scheme: str) -> str:
-    left = _rows(data, reading, scheme, fattree.SHORT)["fct_established_s"].null_count()
+def _unfinished(data: pl.DataFrame, scheme: str) -> str:
+    left = _rows(data, scheme, fattree.SHORT)["fct_established_s"].null_count()
     return f", {left} more unfinished" if left else ""
 
 
-def _goodput(data: pl.DataFrame, reading: str, scheme: str) -> float | None:
-    value = _rows(data, reading, scheme, fattree.LONG)["goodput_bps"].median()
+def _goodput(data: pl.DataFrame, scheme: str) -> float | None:
+    value = _rows(data, scheme, fattree.LONG)["goodput_bps"].median()
     return float(value) if isinstance(value, float) else None
 
 

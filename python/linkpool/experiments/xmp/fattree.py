@@ -5,7 +5,7 @@ same, so the cache makes each of them once.
 """
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point, each
 from linkpool.study.toml import Table, Value, dumps
 
 K = 8
@@ -170,6 +170,10 @@ class Patterns(LargeFlows, ABC):
     patterns: tuple[str, ...] = PATTERNS
     large_flows: int = 2000
     seeds: int = 5
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the patterns."""
+        return each("pattern", self.patterns)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every pattern, scheme and seed."""

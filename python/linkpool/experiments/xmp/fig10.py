@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
@@ -14,6 +14,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, alike, grade, no_data
 from linkpool.study.experiment import Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import NAMES
 
 PERCENTILES = (10, 25, 50, 75, 90, 99)
@@ -93,18 +94,20 @@ class Fig10(fattree.Patterns):
         )
         return found + ledger.claims
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw medians by where the ends are, with the range from the 10th to the 90th."""
-        count = len(self.patterns)
-        figure, axes = style.panels(1, count, f"{self.id}: {self.title}", (3.6, 3.0), sharey=False)
-        for at, pattern in zip(axes[0], self.patterns, strict=True):
-            heights = {s: [_median(data, pattern, s, place) for place in PLACES] for s in SCHEMES}
-            ms = {s: [None if v is None else 1e3 * v for v in row] for s, row in heights.items()}
-            style.bars(at, PLACES, ms)
-            at.set_title(f"{pattern}: median RTT (ms)")
-            style.from_zero(at)
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return medians by where the ends are."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            medians = data.filter(percentile=50).with_columns(pl.col("rtt_s") * 1e3)
+            heights = {
+                s: [fattree.mean(medians, "rtt_s", scheme=s, place=p) for p in PLACES]
+                for s in SCHEMES
+            }
+            style.bars(axes, PLACES, heights)
+
+        panel = Panel(paint, "{}: median RTT (ms)", from_zero=True)
+        columns = len(self.patterns)
+        return Frame([panel], self.title, (3.6, 3.0), sharey=False, columns=columns)
 
 
 def _median(

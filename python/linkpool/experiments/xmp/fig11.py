@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, mean, ratio, show
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, above, by_factor, grade, no_data
+from linkpool.study.claims import Ledger, above, by_factor, grade, no_data
 from linkpool.study.experiment import Point
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 
 LAYERS = ("core", "aggregation", "rack")
@@ -45,88 +45,78 @@ class Fig11(fattree.Patterns):
         )
         return result.links.select(layer.alias("layer"), "utilisation")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the means of each layer, and how even the core is used."""
-        found: list[Claim] = []
-        for pattern in self.patterns:
-            ledger = Ledger(self.id, pattern)
-            of = {
-                (s, layer): mean(data, "utilisation", pattern=pattern, scheme=s, layer=layer)
-                for s in SCHEMES
-                for layer in LAYERS
-            }
-            shares = [ratio(of["dctcp", layer], of["xmp-2", layer]) for layer in LAYERS]
-            known = [share for share in shares if share is not None]
-            note = "at most 0.9 of XMP-2's mean on every layer; partly: below it"
+        of = {
+            (s, layer): mean(data, "utilisation", scheme=s, layer=layer)
+            for s in SCHEMES
+            for layer in LAYERS
+        }
+        shares = [ratio(of["dctcp", layer], of["xmp-2", layer]) for layer in LAYERS]
+        known = [share for share in shares if share is not None]
+        note = "at most 0.9 of XMP-2's mean on every layer; partly: below it"
+        ledger.add(
+            "dctcp-below",
+            "DCTCP uses links considerably less than the other schemes",
+            "considerably",
+            ", ".join(f"{x} {show(v, '')}" for x, v in zip(LAYERS, shares, strict=True)),
+            grade(max(known) <= 0.9, max(known) < 1, note)
+            if len(known) == len(LAYERS)
+            else no_data(note),
+        )
+        for count in (2, 4):
+            gains = [ratio(of[f"xmp-{count}", x], of[f"lia-{count}", x]) for x in LAYERS]
+            there = [gain for gain in gains if gain is not None]
+            gain = sum(there) / len(there) if len(there) == len(LAYERS) else None
             ledger.add(
-                "dctcp-below",
-                "DCTCP uses links considerably less than the other schemes",
-                "considerably",
-                ", ".join(f"{x} {show(v, '')}" for x, v in zip(LAYERS, shares, strict=True)),
-                grade(max(known) <= 0.9, max(known) < 1, note)
-                if len(known) == len(LAYERS)
-                else no_data(note),
+                f"xmp-lia-{count}",
+                f"XMP increases utilisation by 10% on average, {count} subflows",
+                "10%",
+                show(gain, "times"),
+                by_factor(gain, 1.1),
             )
-            for count in (2, 4):
-                gains = [ratio(of[f"xmp-{count}", x], of[f"lia-{count}", x]) for x in LAYERS]
-                there = [gain for gain in gains if gain is not None]
-                gain = sum(there) / len(there) if len(there) == len(LAYERS) else None
-                ledger.add(
-                    f"xmp-lia-{count}",
-                    f"XMP increases utilisation by 10% on average, {count} subflows",
-                    "10%",
-                    show(gain, "times"),
-                    by_factor(gain, 1.1),
-                )
-            spans = {s: _span(data, pattern, s) for s in ("dctcp", "xmp-2", "lia-2")}
-            used = pl.col("utilisation")
-            where = {"pattern": pattern, "layer": "core"}
-            seeds = [
-                by_seed(data, "utilisation", used.max() - used.min(), scheme=s, **where)
-                for s in spans
-            ]
-            ledger.add(
-                "unbalanced",
-                "DCTCP does not use links evenly",
-                "longer vertical lines",
-                ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()),
-                above(*seeds),
-            )
-            found += ledger.claims
-        return found
+        spans = {s: _span(data, s) for s in ("dctcp", "xmp-2", "lia-2")}
+        used = pl.col("utilisation")
+        where = {"layer": "core"}
+        seeds = [
+            by_seed(data, "utilisation", used.max() - used.min(), scheme=s, **where) for s in spans
+        ]
+        ledger.add(
+            "unbalanced",
+            "DCTCP does not use links evenly",
+            "longer vertical lines",
+            ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()),
+            above(*seeds),
+        )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the range of each layer's links, with 10th, 50th and 90th percentile."""
-        count = len(self.patterns)
-        figure, axes = style.panels(1, count, f"{self.id}: {self.title}", (3.8, 3.0))
-        for at, pattern in zip(axes[0], self.patterns, strict=True):
-            for i, scheme in enumerate(SCHEMES):
-                look = LOOKS[scheme]
-                for j, layer in enumerate(LAYERS):
-                    x = j + (i - 2) * 0.15
-                    values = _links(data, pattern, scheme, layer)
-                    if values.size:
-                        at.vlines(x, values.min(), values.max(), color=look.colour)
-                        marks = np.percentile(values, (10, 50, 90))
-                        at.plot([x] * 3, marks, "_", color=look.colour, markersize=7)
-                at.plot([], [], color=look.colour, label=NAMES[scheme])
-            at.set_xticks(range(len(LAYERS)), LAYERS)
-            at.set_title(pattern)
-            at.set_ylim(0.0, 1.0)
-        axes[0, 0].set_ylabel("utilisation of links")
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the range of each layer's links, with 10th, 50th and 90th percentile."""
+        panel = Panel(_ranges, "{}", y="utilisation of links")
+        return Frame([panel], self.title, (3.8, 3.0), columns=len(self.patterns))
 
 
-def _links(data: pl.DataFrame, pattern: str, scheme: str, layer: str) -> "np.ndarray":
-    rows = data.filter(
-        pl.col("pattern") == pattern, pl.col("scheme") == scheme, pl.col("layer") == layer
-    )
+def _ranges(axes: Axes, data: pl.DataFrame) -> None:
+    for i, scheme in enumerate(SCHEMES):
+        look = LOOKS[scheme]
+        for j, layer in enumerate(LAYERS):
+            x = j + (i - 2) * 0.15
+            values = _links(data, scheme, layer)
+            if values.size:
+                axes.vlines(x, values.min(), values.max(), color=look.colour)
+                marks = np.percentile(values, (10, 50, 90))
+                axes.plot([x] * 3, marks, "_", color=look.colour, markersize=7)
+        axes.plot([], [], color=look.colour, label=NAMES[scheme])
+    axes.set_xticks(range(len(LAYERS)), LAYERS)
+    axes.set_ylim(0.0, 1.0)
+
+
+def _links(data: pl.DataFrame, scheme: str, layer: str) -> "np.ndarray":
+    rows = data.filter(pl.col("scheme") == scheme, pl.col("layer") == layer)
     return rows["utilisation"].drop_nulls().to_numpy()
 
 
-def _span(data: pl.DataFrame, pattern: str, scheme: str) -> float | None:
-    values = _links(data, pattern, scheme, "core")
+def _span(data: pl.DataFrame, scheme: str) -> float | None:
+    values = _links(data, scheme, "core")
     return float(values.max() - values.min()) if values.size else None
 
 

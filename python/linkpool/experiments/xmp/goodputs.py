@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
@@ -35,7 +36,8 @@ from linkpool.study.claims import (
     no_data,
 )
 from linkpool.study.experiment import Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.schemes import NAMES
 
 PAPER_MBPS = {
     "permutation": {
@@ -186,80 +188,72 @@ class Fig8(Goodputs):
     paper: str = "XMP, section 5.2, Figure 8"
     patterns: tuple[str, ...] = ("permutation", "random")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge who is best and worst where, by medians."""
-        found: list[Claim] = []
-        for pattern in self.patterns:
-            ledger = Ledger(self.id, pattern)
-            of = {
-                (s, place): median(data, "goodput_bps", pattern=pattern, scheme=s, place=place)
-                for s in SCHEMES
-                for place in PLACES
-            }
-            inner = {s: of[s, "inner-rack"] for s in SCHEMES}
-            value = pl.col("goodput_bps").median()
-            where = {"pattern": pattern, "place": "inner-rack"}
-            seeds = {s: by_seed(data, "goodput_bps", value, scheme=s, **where) for s in SCHEMES}
-            shown = ", ".join(f"{NAMES[s]} {show(v, 'Mbps', 1e-6)}" for s, v in inner.items())
+        of = {
+            (s, place): median(data, "goodput_bps", scheme=s, place=place)
+            for s in SCHEMES
+            for place in PLACES
+        }
+        inner = {s: of[s, "inner-rack"] for s in SCHEMES}
+        value = pl.col("goodput_bps").median()
+        where = {"place": "inner-rack"}
+        seeds = {s: by_seed(data, "goodput_bps", value, scheme=s, **where) for s in SCHEMES}
+        shown = ", ".join(f"{NAMES[s]} {show(v, 'Mbps', 1e-6)}" for s, v in inner.items())
+        ledger.add(
+            "dctcp-inner",
+            "DCTCP is best for inner-rack flows",
+            "best for inner-rack flows",
+            shown,
+            above(*(seeds[s] for s in ("dctcp", *(s for s in SCHEMES if s != "dctcp")))),
+        )
+        for place in ("inter-rack", "inter-pod"):
+            drop = ratio(of["dctcp", place], of["dctcp", "inner-rack"])
+            note = "at most 0.75 of the inner-rack median; partly: less"
             ledger.add(
-                "dctcp-inner",
-                "DCTCP is best for inner-rack flows",
-                "best for inner-rack flows",
-                shown,
-                above(*(seeds[s] for s in ("dctcp", *(s for s in SCHEMES if s != "dctcp")))),
+                f"dctcp-{place}",
+                f"its goodput drops significantly for {place} flows",
+                "significantly",
+                show(drop, "of its inner-rack median"),
+                no_data(note) if drop is None else grade(drop <= 0.75, drop < 1, note),
             )
-            for place in ("inter-rack", "inter-pod"):
-                drop = ratio(of["dctcp", place], of["dctcp", "inner-rack"])
-                note = "at most 0.75 of the inner-rack median; partly: less"
-                ledger.add(
-                    f"dctcp-{place}",
-                    f"its goodput drops significantly for {place} flows",
-                    "significantly",
-                    show(drop, "of its inner-rack median"),
-                    no_data(note) if drop is None else grade(drop <= 0.75, drop < 1, note),
-                )
-            ledger.add(
-                "lia-pod",
-                "LIA is comparable with other algorithms for inter-pod flows",
-                "comparable",
-                f"LIA-4 {show(of['lia-4', 'inter-pod'], 'Mbps', 1e-6)}, "
-                f"XMP-2 {show(of['xmp-2', 'inter-pod'], 'Mbps', 1e-6)}",
-                alike(of["lia-4", "inter-pod"], of["xmp-2", "inter-pod"]),
-            )
-            ledger.add(
-                "lia-inner",
-                "LIA-2 is worst for inner-rack flows",
-                "worst for inner-rack flows",
-                shown,
-                below(*(seeds[s] for s in ("lia-2", *(s for s in SCHEMES if s != "lia-2")))),
-            )
-            found += ledger.claims
-        return found
+        ledger.add(
+            "lia-pod",
+            "LIA is comparable with other algorithms for inter-pod flows",
+            "comparable",
+            f"LIA-4 {show(of['lia-4', 'inter-pod'], 'Mbps', 1e-6)}, "
+            f"XMP-2 {show(of['xmp-2', 'inter-pod'], 'Mbps', 1e-6)}",
+            alike(of["lia-4", "inter-pod"], of["xmp-2", "inter-pod"]),
+        )
+        ledger.add(
+            "lia-inner",
+            "LIA-2 is worst for inner-rack flows",
+            "worst for inner-rack flows",
+            shown,
+            below(*(seeds[s] for s in ("lia-2", *(s for s in SCHEMES if s != "lia-2")))),
+        )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distributions of all flows, and medians by place."""
-        rows = len(self.patterns)
-        figure, axes = style.panels(rows, 2, f"{self.id}: {self.title}", (4.4, 2.7), sharey=False)
-        for (left, right), pattern in zip(axes, self.patterns, strict=True):
+    def frame(self) -> Frame:
+        """Return the distributions of all flows, and medians by place."""
+
+        def flows(axes: Axes, data: pl.DataFrame) -> None:
             for scheme in SCHEMES:
-                mine = data.filter(pl.col("pattern") == pattern, pl.col("scheme") == scheme)
-                values = np.sort(1e-6 * mine["goodput_bps"].to_numpy())
-                look = LOOKS[scheme]
-                share = np.arange(1, values.size + 1) / max(values.size, 1)
-                left.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-            heights: dict[str, list[float | None]] = {
-                s: [median(data, "goodput_bps", pattern=pattern, scheme=s, place=p) for p in PLACES]
-                for s in SCHEMES
+                mine = data.filter(pl.col("scheme") == scheme)["goodput_bps"]
+                style.distribution(axes, scheme, 1e-6 * mine.to_numpy())
+            axes.set_xlabel("goodput (Mbps)")
+
+        def places(axes: Axes, data: pl.DataFrame) -> None:
+            mbps = data.with_columns(pl.col("goodput_bps") * 1e-6)
+            heights = {
+                s: [median(mbps, "goodput_bps", scheme=s, place=p) for p in PLACES] for s in SCHEMES
             }
-            mbps = {s: [None if v is None else 1e-6 * v for v in row] for s, row in heights.items()}
-            style.bars(right, PLACES, mbps)
-            left.set_title(pattern)
-            right.set_title(f"{pattern}: medians (Mbps)")
-            left.set_xlabel("goodput (Mbps)")
-            left.set_ylabel("share of large flows")
-            style.from_zero(right)
-        style.legend(figure, axes[0, 0])
-        return figure
+            style.bars(axes, PLACES, heights)
+
+        panels = [
+            Panel(flows, "{}", y="share of large flows"),
+            Panel(places, "{}: medians (Mbps)", from_zero=True),
+        ]
+        return Frame(panels, self.title, (4.4, 2.7), sharey=False)
 
 
 TAB1 = Tab1()

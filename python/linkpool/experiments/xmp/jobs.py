@@ -1,12 +1,12 @@
 """XMP, Table 3 and Figure 9: completion times of jobs beside large flows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
@@ -25,7 +25,8 @@ from linkpool.study.claims import (
     under,
 )
 from linkpool.study.experiment import Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.schemes import NAMES
 
 MEANS_MS = {"dctcp": 52.0, "lia-2": 156.0, "lia-4": 180.0, "xmp-2": 93.0, "xmp-4": 109.0}
 SLOW = {"dctcp": 0.1, "lia-2": 10.1, "lia-4": 12.5, "xmp-2": 0.1, "xmp-4": 0.2}
@@ -44,6 +45,10 @@ class Jobs(fattree.Patterns):
         *KEYS,
         Column("jct_s", "f64", "s", "completion time of a job; null: under way at the end"),
     )
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return nothing: there is one pattern, which no claim names."""
+        return {}
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the completion time of each job."""
@@ -96,21 +101,22 @@ class Tab3(Jobs):
             together(*(below(seeds[f"xmp-{n}"], seeds[f"lia-{n}"]) for n in (2, 4))),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table."""
-        figure, axes = style.panels(1, 2, f"{self.id}: {self.title}", (3.8, 3.0), sharey=False)
-        times = {scheme: _times(data, scheme) for scheme in SCHEMES}
-        means = {s: [1e3 * float(v.mean()) if v.size else None] for s, v in times.items()}
-        slow = {s: [100 * _share(v, 0.3, np.inf) if v.size else None] for s, v in times.items()}
-        for at, heights, label in (
-            (axes[0, 0], means, "mean job completion time (ms)"),
-            (axes[0, 1], slow, "jobs above 300 ms (%)"),
-        ):
-            style.bars(at, [""], heights)
-            at.set_title(label)
-            style.from_zero(at)
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table: means, and the share of slow jobs."""
+
+        def means(axes: Axes, data: pl.DataFrame) -> None:
+            times = {scheme: _times(data, scheme) for scheme in SCHEMES}
+            style.bars(axes, [""], {s: [_mean_ms(v)] for s, v in times.items()})
+
+        def slow(axes: Axes, data: pl.DataFrame) -> None:
+            times = {scheme: _times(data, scheme) for scheme in SCHEMES}
+            style.bars(axes, [""], {s: [_slow_percent(v)] for s, v in times.items()})
+
+        panels = [
+            Panel(means, "mean job completion time (ms)", from_zero=True),
+            Panel(slow, "jobs above 300 ms (%)", from_zero=True),
+        ]
+        return Frame(panels, self.title, (3.8, 3.0), sharey=False)
 
 
 @dataclass(frozen=True)
@@ -175,25 +181,29 @@ class Fig9(Jobs):
             about(more, 8.0),
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the distributions."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (6.0, 3.2))
-        at = axes[0, 0]
-        for scheme in SCHEMES:
-            values = np.sort(1e3 * _times(data, scheme))
-            look = LOOKS[scheme]
-            share = np.arange(1, values.size + 1) / max(values.size, 1)
-            at.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-        at.set_xlim(0.0, 500.0)
-        at.set_ylim(0.0, 1.0)
-        at.set_xlabel("job completion time (ms)")
-        at.set_ylabel("share of jobs")
-        style.legend(figure, at)
-        return figure
+    def frame(self) -> Frame:
+        """Return the distributions."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for scheme in SCHEMES:
+                style.distribution(axes, scheme, 1e3 * _times(data, scheme))
+            axes.set_xlim(0.0, 500.0)
+            axes.set_ylim(0.0, 1.0)
+
+        panel = Panel(paint, "", "job completion time (ms)", "share of jobs")
+        return Frame([panel], self.title, (6.0, 3.2))
 
 
 def _times(data: pl.DataFrame, scheme: str) -> "np.ndarray":
     return data.filter(pl.col("scheme") == scheme)["jct_s"].drop_nulls().to_numpy()
+
+
+def _mean_ms(times: "np.ndarray") -> float | None:
+    return 1e3 * float(times.mean()) if times.size else None
+
+
+def _slow_percent(times: "np.ndarray") -> float | None:
+    return 100 * _share(times, 0.3, np.inf) if times.size else None
 
 
 def _share(values: "np.ndarray", low: float, high: float) -> float:
