@@ -8,13 +8,13 @@ use linkpool_settings::nearest;
 const RECOVERIES: [&str; 3] = ["newreno", "sack", "rack"];
 
 /// Congestion control, and transports, that linkpool does not have.
-const ABSENT: [(&str, &str); 6] = [
-    ("bbr", "BBR"),
-    ("eqds", "EQDS"),
-    ("homa", "Homa"),
-    ("nscc", "NSCC (Ultra Ethernet)"),
-    ("pfabric", "pFabric"),
-    ("vegas", "Vegas"),
+const ABSENT: [(&str, &str); 3] = [("homa", "Homa"), ("pfabric", "pFabric"), ("vegas", "Vegas")];
+
+/// Laws of Ultra Ethernet, which are settings of its one transport.
+const OF_UET: [(&str, &str); 3] = [
+    ("eqds", "`sender_law = \"none\"` and `receiver_credit = true`"),
+    ("nscc", "`sender_law = \"nscc\"`"),
+    ("rccc", "`receiver_credit = true`"),
 ];
 
 /// A remedy for the unknown key `name` of a table with the keys `known`.
@@ -37,6 +37,9 @@ pub(crate) fn instead_of_value<'a>(name: &str, known: impl IntoIterator<Item = &
     if RECOVERIES.contains(&lower.as_str()) {
         let control = if known.contains(&"reno") { "reno" } else { "uncoupled" };
         return format!("this is a loss recovery: write \"{control}\" here, and `recovery = \"{lower}\"`");
+    }
+    if let Some((_, settings)) = OF_UET.iter().find(|(law, _)| *law == lower) {
+        return format!("this is a law of Ultra Ethernet: write \"uet\" here, and {settings}");
     }
     match ABSENT.iter().find(|(absent, _)| *absent == lower) {
         Some((_, title)) => format!("{title} is not in this version (known: {})", known.join(", ")),

@@ -87,8 +87,8 @@ settings! {
         /// Does a mark cut the window during fast recovery, after a loss has cut it? (Linux and RFC
         /// 3168: no; the implementation behind the papers' figures: yes.)
         cut_in_recovery: bool = false, paper_2013 = true, of Marks;
-        /// When packets leave. `"control"`: at the rate of an algorithm that gives one (`swift` with a
-        /// window below one packet), else as soon as the window has room. `"fq"`: also at Linux's rate
+        /// When packets leave. `"control"`: at the rate of an algorithm that gives one (`bbr`;
+        /// `swift` with a window below one packet), else as soon as the window has room. `"fq"`: also at Linux's rate
         /// for other algorithms, which its queue discipline `fq` enforces: 2 windows per smoothed RTT
         /// while the window is below half of the slow-start threshold, 1.2 windows else
         /// (`tcp_update_pacing_rate`). Each packet leaves alone, as without segmentation offload.

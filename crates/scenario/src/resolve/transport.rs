@@ -2,7 +2,7 @@
 
 use linkpool_network::Envelope;
 use linkpool_settings::{NoNames, Preset, Settings};
-use linkpool_transport::control::Algorithm;
+use linkpool_transport::control::{Algorithm, CongestionControl};
 use linkpool_transport::{DupackThreshold, LossRecovery};
 use linkpool_units::{Bytes, Time};
 
@@ -178,6 +178,10 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     let by_sacks = "\"adaptive\" needs SACKs, and \"rack\" adapts a time instead; set `recovery = \"sack\"`";
     let adaptive = threshold == DupackThreshold::Adaptive;
     section.check(!adaptive || t.config.recovery == LossRecovery::Sack, "dupack_threshold", by_sacks);
+    let measures = t.config.control.build(1).measures_rate();
+    let by_rate =
+        "without SACKs the sender does not know how fast packets arrive; set `recovery` to \"sack\" or \"rack\"";
+    section.check(!measures || t.config.recovery.has_sacks(), "recovery", by_rate);
     let by_nacks = "without SACKs the sender hears no NACKs; set `recovery` to \"sack\" or \"rack\"";
     section.check(!t.trimming || t.config.recovery.has_sacks(), "trimming", by_nacks);
     let without_sacks = "\"held-unacknowledged\", \"fin-timeouts\" and \"dupacks-kept\" are faults of endpoints \

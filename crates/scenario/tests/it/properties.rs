@@ -100,6 +100,10 @@ const CONTROLS: &[(&str, &[&str])] = &[
             "swift_min_window = 0.01\nswift_max_window = 50\nswift_reset_after = 3",
         ],
     ),
+    (
+        "bbr\"\nrecovery = \"rack",
+        &["subflows = 2", "bbr_rtt_window = \"1s\"\nbbr_probe_rtt = \"100ms\"", "bbr_offload = 2"],
+    ),
     ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false", "hystart = false"]),
 ];
 

@@ -85,9 +85,10 @@ fn a_short_last_packet_waits_its_turn() {
 
 /// Without marks and losses the algorithm makes no difference while in slow start. Swift has none: each ACK below the target adds a packet
 /// over the window, so seven packets take rounds of 1, 2, 2 and 2, with windows of 1, 2, 2.9 and 3.2.
+/// BBR paces from the start (`bbr.rs`).
 #[test]
 fn slow_start_is_the_same_for_all() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().filter(|it| **it != Algorithm::Bbr) {
         let switch = if *algorithm == Algorithm::Mmptcp { "\nswitch_bytes = \"100KB\"" } else { "" };
         let control = format!("control = \"{}\"{switch}", algorithm.name());
         let expected = if *algorithm == Algorithm::Swift { 4 * ROUND + DATA } else { 3 * ROUND + 3 * DATA };

@@ -1,6 +1,7 @@
 //! The integration tests of linkpool-sim: one program, a module a subject.
 
 mod balancing;
+mod bbr;
 mod captures;
 mod changes;
 mod collectives;

@@ -1,7 +1,7 @@
 //! MMPTCP: two algorithms, one for each phase of the connection.
 
 use super::phases::{Phase1, Phase2};
-use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig};
+use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig, RateSample};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use crate::metric::Metric;
@@ -214,6 +214,17 @@ impl CongestionControl for Mmptcp {
         }
     }
 
+    fn measures_rate(&self) -> bool {
+        self.scattered.measures_rate() || self.coupled.measures_rate()
+    }
+
+    fn on_rate(&mut self, states: &mut [CongestionState], s: SubflowId, sample: &RateSample) -> bool {
+        match s.is_first() {
+            true => self.scattered.on_rate(&mut states[..1], SubflowId::FIRST, sample),
+            false => self.coupled.on_rate(&mut states[1..], in_phase_2(s), sample),
+        }
+    }
+
     fn owns_window(&self, s: SubflowId) -> bool {
         if s.is_first() { self.scattered.owns_window(s) } else { self.coupled.owns_window(in_phase_2(s)) }
     }
@@ -347,15 +358,31 @@ mod tests {
         all
     }
 
+    /// 10 packets in 100 us, of 20 that were delivered.
+    const SAMPLE: RateSample = RateSample {
+        now: Time::from_us(200),
+        acked: 1,
+        lost: 0,
+        delivered: 20,
+        measured: Some((10, Time::from_us(100), 10)),
+        rtt: Some(Time::from_us(100)),
+        may_be_delayed: false,
+        in_flight_before: 10,
+        in_flight: 9,
+        limited: false,
+        restarted: false,
+        next_departure: Time::ZERO,
+    };
+
     /// Each event reaches the algorithm of its phase, of phase 2 by its number there, and no other.
     #[test]
     fn events_reach_the_algorithm_of_their_phase() {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, release: Release::Acks, ..AmpConfig::defaults(Preset::Linux) };
-        let swift = ControlConfig::of(Algorithm::Swift, Preset::Linux);
+        let [swift, bbr] = [Algorithm::Swift, Algorithm::Bbr].map(|it| ControlConfig::of(it, Preset::Linux));
         type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], SubflowId);
-        let events: [Event; 9] = [
+        let events: [Event; 10] = [
             |algorithm, states, s| {
                 algorithm.in_ack_event(states, s, Ack { round_ended: true, ..marked(1) });
             },
@@ -374,17 +401,20 @@ mod tests {
             |algorithm, states, s| {
                 states[s].cwnd = algorithm.loss_window(states, s, 0, Time::from_ms(1));
             },
+            |algorithm, states, s| {
+                algorithm.on_rate(states, s, &SAMPLE);
+            },
             |algorithm, _, s| algorithm.on_failed(s),
         ];
-        for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(()), swift] {
+        for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(()), swift, bbr] {
             let mut m = build(BY_BYTES, cubic(), algorithm.clone(), 3);
             let (mut first, mut others) = (cubic().build(1), algorithm.build(2));
             let (mut states, mut same) = (vec![state(2.0); 3], vec![state(2.0); 3]);
-            for (i, s) in (0..3).cycle().take(27).enumerate() {
+            for (i, s) in (0..3).cycle().take(30).enumerate() {
                 let event = events[i / 3];
                 event(&mut m, &mut states, S[s]);
                 match s {
-                    0 if i / 3 == 8 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
+                    0 if i / 3 == 9 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
                     0 => event(&mut first, &mut same[..1], SubflowId::FIRST),
                     _ => event(&mut others, &mut same[1..], S[s - 1]),
                 }
@@ -399,6 +429,7 @@ mod tests {
                 assert_eq!([1, 2].map(|s| m.owns_window(S[s])), [0, 1].map(|s| others.owns_window(S[s])));
                 assert_eq!([1, 2].map(|s| m.rate(&states, S[s])), [0, 1].map(|s| others.rate(&same[1..], S[s])));
                 assert_eq!((m.paces(), m.owns_window(S[0])), (others.paces(), false));
+                assert_eq!(m.measures_rate(), others.measures_rate());
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod amp;
 mod balia;
+mod bbr;
 mod callbacks;
 mod cubic;
 mod dcm;
@@ -29,6 +30,7 @@ mod xmp;
 
 pub use amp::{Amp, AmpConfig, Release};
 pub use balia::Balia;
+pub use bbr::{Bbr, BbrConfig};
 pub use callbacks::{Callbacks, Layout, layout};
 pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
@@ -70,6 +72,38 @@ pub struct Ack {
     pub now: Time,
     /// The round-trip time of the newest segment that it acknowledges, if that was sent once.
     pub rtt: Option<Time>,
+}
+
+/// What an ACK says of the deliveries of a subflow, for algorithms that measure the rate of these
+/// (Linux: `struct rate_sample`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Packets of which it is the first to tell that they were delivered.
+    pub acked: u32,
+    /// Packets that are known to be lost since the ACK before.
+    pub lost: u32,
+    /// All packets delivered so far.
+    pub delivered: u64,
+    /// So many packets were delivered in this time, and so many before the last of them was sent;
+    /// `None`: nothing can be said.
+    pub measured: Option<(u64, Time, u64)>,
+    /// The round-trip time of the packet sent last of those, if that was sent once.
+    pub rtt: Option<Time>,
+    /// May the receiver have delayed the ACK?
+    pub may_be_delayed: bool,
+    /// Packets in flight before and after the ACK.
+    pub in_flight_before: u32,
+    /// See above.
+    pub in_flight: u32,
+    /// Was the application short of data when the measured packets were sent?
+    pub limited: bool,
+    /// Has the application begun to send again since the ACK before, after it had been short of data and
+    /// nothing was in flight?
+    pub restarted: bool,
+    /// The next packet leaves at this time, or later.
+    pub next_departure: Time,
 }
 
 /// The order of growth, cut and check on an ACK that cuts the window for a mark.
@@ -170,6 +204,19 @@ pub trait CongestionControl {
     /// `sk_pacing_rate`).
     fn rate(&self, _states: &[CongestionState], _s: SubflowId) -> Option<f64> {
         None
+    }
+
+    /// Does it measure how fast packets are delivered ([`CongestionControl::on_rate`])? Then
+    /// [`CongestionControl::paces`] is true, and loss recovery needs SACKs.
+    fn measures_rate(&self) -> bool {
+        false
+    }
+
+    /// An ACK has arrived on subflow `s`, and loss recovery has seen it (Linux: `cong_control`). Set the
+    /// window; the sender asks for the rate next. Returns whether deliveries count as limited by the
+    /// application until what is in flight is delivered.
+    fn on_rate(&mut self, _states: &mut [CongestionState], _s: SubflowId, _sample: &RateSample) -> bool {
+        false
     }
 
     /// Is the window of subflow `s` the algorithm's in loss recovery too (Linux: `cong_control`)? The sender then sets it
@@ -389,6 +436,12 @@ macro_rules! algorithms {
             fn rate(&self, states: &[CongestionState], s: SubflowId) -> Option<f64> {
                 match self { $(Control::$algorithm(algorithm) => algorithm.rate(states, s),)* Control::Defined(algorithm) => algorithm.rate(states, s) }
             }
+            fn measures_rate(&self) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.measures_rate(),)* Control::Defined(algorithm) => algorithm.measures_rate() }
+            }
+            fn on_rate(&mut self, states: &mut [CongestionState], s: SubflowId, sample: &RateSample) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_rate(states, s, sample),)* Control::Defined(algorithm) => algorithm.on_rate(states, s, sample) }
+            }
             fn owns_window(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.owns_window(s),)* Control::Defined(algorithm) => algorithm.owns_window(s) }
             }
@@ -420,6 +473,7 @@ algorithms! {
         SemiCoupled(SemiCoupledConfig) = "semi-coupled": "coupled increase, a TCP's halving", "Wischik et al., NSDI 2011";
         Uncoupled(()) = "uncoupled": "NewReno on each subflow", "RFC 5681";
         Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP)", "RFC 9438";
+        Bbr(BbrConfig) = "bbr": "paces at the greatest rate of delivery, with a window of twice the path's product, on each subflow", "BBR v1 of Linux 6.18, net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 2016";
         Swift(SwiftConfig) = "swift": "the delay of each packet against a target on each subflow, pacing below one packet", "Kumar et al., SIGCOMM 2020";
     }
     phases {

@@ -4,7 +4,7 @@ use crate::outstanding::{Mark, Sent};
 use linkpool_units::Time;
 
 /// The information of an ACK.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
     /// Number of segments acknowledged cumulatively, and the time at which the first of them was
     /// sent if none was sent twice.

@@ -176,6 +176,7 @@ impl Sender {
             return;
         }
         self.on_selective_ack(s, now, out);
+        self.measure(s, now);
         self.pace(s, now, out);
         self.update_open(s);
         self.transmit(now, out);
@@ -189,6 +190,7 @@ impl Sender {
             self.open_joins(now, out);
         }
         if !CALM {
+            self.measure(s, now);
             self.pace(s, now, out);
         }
         self.update_open_by::<PLAIN>(s);

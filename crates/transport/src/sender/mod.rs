@@ -2,6 +2,7 @@
 
 mod ack;
 mod ahead;
+mod delivery;
 mod limits;
 mod messages;
 mod pacer;
@@ -17,7 +18,7 @@ mod writes;
 
 use crate::config::Config;
 use crate::congestion::CongestionState;
-use crate::control::{CongestionControl, Control, HookError};
+use crate::control::{CongestionControl, Control, HookError, RateSample};
 use crate::id::SubflowId;
 use crate::metric::Metric;
 use crate::multipath::{Faults, PacketScheduler};
@@ -178,7 +179,23 @@ impl Sender {
     #[inline]
     fn pace(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         if let Some(pacer) = &mut self.pacer {
+            if let Some(deliveries) = pacer.deliveries.get_mut(s.index()) {
+                deliveries.note_sent(&self.subflows[s], now);
+            }
             pacer.follow(s, (&self.states, &self.subflows[s]), &self.control, now, out);
+        }
+    }
+
+    /// Lets the algorithm hear of the deliveries that an ACK on subflow `s` has told of, if it measures them.
+    fn measure(&mut self, s: SubflowId, now: Time) {
+        let Sender { states, subflows, control, pacer, .. } = self;
+        let Some(pacer) = pacer.as_mut().filter(|pacer| !pacer.deliveries.is_empty()) else { return };
+        let next_departure = pacer.next_departure(s);
+        let (deliveries, subflow) = (&mut pacer.deliveries[s.index()], &subflows[s]);
+        let Some(board) = &subflow.board else { return };
+        let sample = RateSample { next_departure, ..deliveries.on_ack(&board.told, subflow, now) };
+        if control.on_rate(states, s, &sample) {
+            deliveries.limit();
         }
     }
 
@@ -294,6 +311,11 @@ impl Sender {
     #[inline]
     fn after_event(&mut self, subflows: u32, now: Time) {
         self.note_use(subflows, now);
+        if let Some(pacer) = self.pacer.as_mut().filter(|pacer| !pacer.deliveries.is_empty()) {
+            let data = self.stream.size - self.stream.nxt >= u64::from(self.config.mss);
+            let all = pacer.deliveries.iter_mut().zip(&self.states).zip(&self.subflows);
+            all.for_each(|((deliveries, state), subflow)| deliveries.note_data(data, state, subflow));
+        }
         if self.control.hook_error().is_some() {
             self.give_up(now);
         }

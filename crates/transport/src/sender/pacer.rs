@@ -1,5 +1,6 @@
 //! The times at which packets leave, where a rate sets them.
 
+use super::delivery::Deliveries;
 use crate::config::Pacing;
 use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control};
@@ -33,6 +34,8 @@ pub(super) struct Pacer {
     /// The subflows that wait for a departure, one bit each.
     waiting: u32,
     each: Box<[Paced]>,
+    /// By subflow; empty if the algorithm does not measure the rate of deliveries.
+    pub(super) deliveries: Box<[Deliveries]>,
 }
 
 #[derive(Debug)]
@@ -50,7 +53,9 @@ impl Pacer {
     pub(super) fn new(pacing: Pacing, control: &Control, n: usize) -> Option<Box<Pacer>> {
         let fq = pacing == Pacing::Fq;
         let each = (0..n).map(|_| Paced { due: Time::ZERO, timer: Timer::new(), segments: 0 }).collect();
-        (fq || control.paces()).then(|| Box::new(Pacer { fq, waiting: 0, each }))
+        let measured = if control.measures_rate() { n } else { 0 };
+        let deliveries = (0..measured).map(|_| Deliveries::new()).collect();
+        (fq || control.paces()).then(|| Box::new(Pacer { fq, waiting: 0, each, deliveries }))
     }
 
     /// Does subflow `s` wait for a departure?
@@ -98,6 +103,11 @@ impl Pacer {
         paced.due = paced.due.max(now) + gap * (sent - 1) + (gap - late.min(Time(gap.0 / 2)));
         self.waiting |= s.bit();
         paced.timer.set(s, paced.due, out);
+    }
+
+    /// The next packet of subflow `s` leaves at this time, or later.
+    pub(super) fn next_departure(&self, s: SubflowId) -> Time {
+        self.each[s].due
     }
 
     /// A wake-up of subflow `s`. Returns whether its next packet may leave now.

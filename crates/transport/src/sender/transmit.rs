@@ -4,6 +4,7 @@
 use super::Sender;
 use super::pieces::Scene;
 use super::stream::Piece;
+use crate::control::CongestionControl;
 use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use crate::outstanding::Sent;
@@ -157,7 +158,10 @@ impl Sender {
         let Some((data, len)) = self.next_piece::<PLAIN>(s) else {
             return !PLAIN && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
-        if !PLAIN && let Some(uses) = &mut self.uses {
+        if !PLAIN
+            && let Some(uses) = &mut self.uses
+            && !self.control.owns_window(s)
+        {
             uses.restart_if_idle(s, (&mut self.states[s], &self.subflows[s]), &self.config, now);
         }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);

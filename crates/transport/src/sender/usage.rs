@@ -163,6 +163,7 @@ impl Uses {
             if sent || is_full {
                 used.note(state, is_full, out, now);
                 if config.slow_start_after_idle
+                    && !control.owns_window(s)
                     && now > used.full_at
                     && now - used.full_at >= subflow.rtt.rto(&config.rtt)
                 {

@@ -126,7 +126,11 @@ impl Case {
         // A window that send buffers leave unused shrinks to the initial window (RFC 2861, section 3.2).
         let buffered = self.buffers.send == SendBuffer::Auto || self.scheduler == PacketScheduler::LowestTimeToSend;
         let unused = if buffered && self.subflows > 1 { f64::from(self.initial_window) } else { f64::INFINITY };
-        let least = if let ControlConfig::Swift(swift) = self.config().control { swift.min_window } else { 2.0 };
+        let least = match self.config().control {
+            ControlConfig::Swift(swift) => swift.min_window,
+            ControlConfig::Bbr(_) => 1.0,
+            _ => 2.0,
+        };
         let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(least));
         ledger.edge = self.buffers.receive;
         ledger.subflow_window = self.buffers.subflow_window;

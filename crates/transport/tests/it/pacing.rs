@@ -177,6 +177,29 @@ fn slow_start_is_smooth() {
     assert!((1_250..=2_600).contains(&least), "{least} ns");
 }
 
+/// BBR begins with 2.885 windows of 10 packets in a round-trip time of 100 us, less 1%: a packet in 3.501 us. Its rate
+/// and window follow what is delivered: twice as much in each round.
+#[test]
+fn bbr_doubles_its_rate_each_round() {
+    let bbr = Config {
+        initial_window: 10,
+        handshake_sample: true,
+        recovery: LossRecovery::Rack,
+        ..config(ControlConfig::of(Algorithm::Bbr, Preset::Linux))
+    };
+    let mut path = Path::new(Time::from_us(100), bbr, None);
+    path.run(Time::from_us(199));
+    assert_eq!(path.gaps(), [3_501; 9]);
+    path.run(Time::from_us(900));
+    let in_round = |n: u64| {
+        let round = Time::from_us(100 * n)..Time::from_us(100 * n + 100);
+        path.sent.iter().filter(|at| round.contains(at)).count()
+    };
+    let rounds: Vec<usize> = (1..9).map(in_round).collect();
+    assert_eq!(rounds[..2], [10, 20], "{rounds:?}");
+    assert!((3..8).all(|i| rounds[i] * 2 >= rounds[i - 1] * 3), "{rounds:?}");
+}
+
 /// What loss recovery sends whatever the window does not wait for its time, and new data waits
 /// after it.
 #[test]

@@ -138,6 +138,8 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         let subflows = if paths == "placed" { 1 } else { subflows };
         let several = Algorithm::is_multipath(control);
         let name = Algorithm::name(control);
+        // BBR measures by SACKs how fast packets arrive.
+        let recovery = if control == Algorithm::Bbr { "recovery = \"rack\"" } else { recovery };
         let mmptcp = phases && several && paths != "scatter";
         let control = if mmptcp {
             format!("control = \"mmptcp\"\nphase_2 = \"{name}\"\nswitch_bytes = \"20KB\"")

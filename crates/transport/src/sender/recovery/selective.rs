@@ -12,8 +12,8 @@ impl Recovery<'_> {
     #[inline(never)]
     pub(in crate::sender) fn on_selective_ack(&mut self, now: Time, out: &mut impl Output) -> u32 {
         let subflow = &mut *self.subflow;
-        let Some(board) = &mut subflow.board else { return 0 };
-        let told = std::mem::take(&mut board.told);
+        let Some(board) = &subflow.board else { return 0 };
+        let told = board.told;
         if told.segments > 0 {
             subflow.dupacks = 0;
         }

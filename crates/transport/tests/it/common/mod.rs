@@ -48,10 +48,10 @@ pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
     ]
 }
 
-/// These, and the algorithms whose windows may be rates below one packet.
+/// These, and the algorithms that pace.
 pub fn with_rates() -> Vec<(&'static str, ControlConfig)> {
-    let swift = ("swift", ControlConfig::of(Algorithm::Swift, Preset::Linux));
-    algorithms().into_iter().chain([swift]).collect()
+    let [swift, bbr] = [Algorithm::Swift, Algorithm::Bbr].map(|it| (it.name(), ControlConfig::of(it, Preset::Linux)));
+    algorithms().into_iter().chain([swift, bbr]).collect()
 }
 
 /// Round numbers: 1,000 B segments, an initial window of 1, an ACK per packet, constants of RFC
