@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,35 @@ def test_the_scenario_is_printed_with_its_defaults(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["check", str(file), "--set", "queue.mark=7", "--toml"])
     assert said.stdout.rstrip() == linkpool.check(file, set={"queue.mark": 7}).rstrip()
     assert CliRunner().invoke(app, ["check", str(file), "--set", "queue.marks=7"]).exit_code == 2
+
+
+PAUSING = TREE.replace("mark = 1", 'pfc = {{ buffer = "400KB"{more} }}')
+
+
+def test_a_fabric_that_pauses_says_its_headroom(tmp_path: Path) -> None:
+    file = tmp_path / "pfc.toml"
+    text = PAUSING.replace("{control}", "roce")
+    file.write_text(text.format(more=""), encoding="utf-8")
+    said = page(load(file, overrides=[]))
+    # Twice 1,250 B, three packets of 1,106 B, and a frame; an edge switch has four links.
+    assert re.search(r"host to edge +16 links of 10 Gbit/s +1 us +5902 B +5902 B", said)
+    assert "edge: a buffer of 400 KB; headroom and reserves take 39.608 KB, 360.392 KB" in said
+    assert "all data is lossless" in said
+    assert "can be lost" not in said
+    file.write_text(text.format(more=', headroom = "5901B"'), encoding="utf-8")
+    said = " ".join(page(load(file, overrides=[])).split())
+    assert "packets can be lost at edge switches: the headroom of links from host, 5901 B" in said
+    assert "1 us until a pause holds, 5902 B; leave queue.pfc.headroom" in said
+
+
+def test_a_fabric_that_pauses_runs_on_one_thread(tmp_path: Path) -> None:
+    file = tmp_path / "pfc.toml"
+    text = PAUSING.replace("{control}", "roce")
+    file.write_text(text.format(more=', headroom = "5KB"'), encoding="utf-8")
+    out = tmp_path / "out"
+    ran = CliRunner().invoke(app, ["run", str(file), "--out", str(out), "--threads", "2"])
+    assert ran.exit_code == 0
+    said = " ".join(ran.output.split())
+    assert "warning: the run has one thread, not 2: its ports pause each other" in said
+    assert "warning: packets can be lost at edge switches" in said
+    assert linkpool.Result(out).run["threads"] == 1

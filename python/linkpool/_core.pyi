@@ -59,6 +59,17 @@ class Scenario:
         Of a tier: the layers that its links lead from and to, the load, and that of the busiest
         link. A load is payload over the capacity of the links.
         """
+    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int]]:
+        """Return kinds of links to switches whose ports pause their neighbours; none without pfc.
+
+        Of a kind: the layers that it leads from and to, bit/s, the delay in seconds, how many there
+        are, the headroom that is needed, and the headroom that there is, in bytes.
+        """
+    def pause_buffers(self) -> list[tuple[str, int, int]]:
+        """Return layers of switches whose ports pause: name, buffer, and what is set aside, bytes.
+
+        Set aside are headroom and reserves, at the switch of the layer with the most.
+        """
     def run(
         self,
         out_dir: str,

@@ -14,6 +14,7 @@ from typing import Any
 from linkpool import _core
 from linkpool.drain import short_drains
 from linkpool.offered import TierLoad, remarks
+from linkpool.pausing import Headroom, buffers, headrooms, risks
 from linkpool.topology.fabric import Fabric
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
@@ -116,10 +117,14 @@ def page(scenario: _core.Scenario) -> str:
         lines += _ways(known, payload + beside)
         lines += _marks(document["queue"], of, known)
     lines += ["", *_queues(document["queue"], fabric, plan)]
+    pausing = headrooms(scenario)
+    if pausing:
+        lines += ["", *_pausing(document["queue"], pausing)]
+        lines += [f"  {line}" for line in buffers(scenario)]
     lines += ["", *_flows(document, plan)]
     said = [
         *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
-        *(f"warning: {line}" for line in short_drains(scenario.toml)),
+        *(f"warning: {line}" for line in [*short_drains(scenario.toml), *risks(pausing)]),
     ]
     return "\n".join(map(_wrapped, [*lines, *(["", *said] if said else [])]))
 
@@ -231,6 +236,28 @@ def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Itera
     yield "Queue of a port: " + "; ".join(parts)
     if queue.get("layer"):
         yield f"  with other settings at {', '.join(queue['layer'])}"
+
+
+def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[str]:
+    pfc, priorities = queue["pfc"], queue.get("discipline") == "priority"
+    lossless = [name for name in ("high", "low") if pfc[name] and (priorities or name == "low")]
+    of = f"{' and '.join(lossless)} priority" if priorities else "all data"
+    at = pfc.get("xoff") or f"{pfc['alpha']:g} of what is free of the shared buffer"
+    yield (
+        f"Priority flow control: {of} is lossless; a link is paused at {at}, and the run has one "
+        "thread"
+    )
+    rows = [
+        (
+            f"{kind.layer} to {kind.to_layer}",
+            f"{kind.links} links of {show_rate(float(kind.rate_bps), given=True)}",
+            show_seconds(kind.delay_s, given=True),
+            f"{kind.needed_bytes} B",
+            f"{kind.bytes} B",
+        )
+        for kind in kinds
+    ]
+    yield from _table(("", "", "delay", "comes until a pause holds", "headroom"), rows)
 
 
 def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:

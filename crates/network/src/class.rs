@@ -23,6 +23,16 @@ impl ClassSet {
         self.0 & (1 << class) != 0
     }
 
+    /// As bits: bit n is class n.
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Of such bits.
+    pub(crate) fn of_bits(bits: u8) -> ClassSet {
+        ClassSet(bits)
+    }
+
     /// Is none in it?
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0

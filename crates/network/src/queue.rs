@@ -131,6 +131,11 @@ impl Queue {
         }
     }
 
+    /// Priority flow control as ports do it: without priorities none is high.
+    pub fn pausing(&self) -> Option<Pfc> {
+        self.pfc.map(|pfc| Pfc { high: pfc.high && self.order == Order::Priority, ..pfc })
+    }
+
     /// The queue of ports of hosts if switches have this one; `None` if it is the same.
     pub fn at_hosts(&self) -> Option<Queue> {
         let order = self.order.at_hosts()?;
@@ -151,9 +156,7 @@ impl From<&Queue> for QueuePolicy {
             policy = if queue.mark_at == MarkAt::Dequeue { policy.marking_at_dequeue() } else { policy };
         }
         policy = queue.red.map_or(policy, |red| policy.with_red(red));
-        policy = queue
-            .pfc
-            .map_or(policy, |pfc| policy.pausing(Pfc { high: pfc.high && queue.order == Order::Priority, ..pfc }));
+        policy = queue.pausing().map_or(policy, |pfc| policy.pausing(pfc));
         queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
     }
 }

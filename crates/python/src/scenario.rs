@@ -3,7 +3,7 @@
 use crate::control::{Numba, Unasked};
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
-use linkpool_scenario::{Compile, NamedFile};
+use linkpool_scenario::{Compile, Headroom, NamedFile};
 use linkpool_sim::{Estimate, FlowId, PerfettoError, Plan, Progress, Traced, run_to_directory};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// A dotted key, and its new value.
 pub(crate) type Override = (String, String);
+
+/// Layers from and to, bit/s, seconds, links, bytes needed, bytes there.
+type HeadroomRow = (&'static str, &'static str, u64, f64, u64, u64, u64);
 
 /// Between two reports of progress.
 const REPORT: Duration = Duration::from_millis(100);
@@ -115,6 +118,19 @@ impl Scenario {
     fn offered_loads(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str, f64, f64)>> {
         let loads = self.compute(py, |scenario| linkpool_sim::offered_loads(scenario, &scenario.topology.fabric()))?;
         Ok(loads.into_iter().map(|load| (load.from, load.to, load.load, load.busiest)).collect())
+    }
+
+    /// Of links to switches whose ports pause, kind by kind.
+    fn headrooms(&self, py: Python<'_>) -> PyResult<Vec<HeadroomRow>> {
+        let rows = self.compute(py, |scenario| linkpool_scenario::headrooms(scenario, &scenario.topology.fabric()))?;
+        let row = |h: Headroom| (h.from.name(), h.to.name(), h.rate.0, h.delay.secs(), h.links, h.needed, h.headroom);
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Of layers of switches whose ports pause: the layer, the buffer, and what is set aside of it.
+    fn pause_buffers(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64, u64)>> {
+        let rows = self.compute(py, |scenario| linkpool_scenario::buffers(scenario, &scenario.topology.fabric()))?;
+        Ok(rows.into_iter().map(|of| (of.layer.name(), of.buffer, of.set_aside)).collect())
     }
 
     #[pyo3(signature = (out_dir, progress = None, threads = Some(1)))]

@@ -16,6 +16,7 @@ mod included;
 mod known;
 mod load;
 mod model;
+mod pausing;
 mod quote;
 mod reference;
 mod resolve;
@@ -37,5 +38,6 @@ pub use model::{
     Measure, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role, Routing,
     Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, Workload,
 };
+pub use pausing::{Headroom, SwitchBuffer, buffers, headrooms};
 pub use reference::reference;
 pub use schema::schema;

@@ -14,6 +14,7 @@ from linkpool.cores import cpus, explain
 from linkpool.drain import short_drains
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
+from linkpool.pausing import headrooms, risks
 from linkpool.publish import require_replaceable
 
 
@@ -55,7 +56,12 @@ def run(
     scenario = load(file, seed, overrides, run_code=True)
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-    for line in [*said, *(f"warning: {line}" for line in short_drains(scenario.toml))]:
+    pausing = headrooms(scenario)
+    warnings = [*short_drains(scenario.toml), *risks(pausing)]
+    if pausing and threads is not None and threads > 1:
+        warnings.append(f"the run has one thread, not {threads}: its ports pause each other (pfc)")
+        threads = 1
+    for line in [*said, *(f"warning: {line}" for line in warnings)]:
         warn(line)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
     count = threads or scenario.worthwhile_threads(cpus())

@@ -44,11 +44,24 @@ impl Pfc {
         lossless
     }
 
+    /// How many priorities of data are lossless.
+    pub fn lossless_priorities(&self) -> u64 {
+        u64::from(self.high) + u64::from(self.low)
+    }
+
     /// The headroom of a link, bytes.
     pub fn headroom_of(&self, rate: Rate, delay: Time) -> u64 {
+        let needed = || Pfc::needed(rate, delay, self.packet.unwrap_or(LARGEST).0);
+        self.headroom.map_or_else(needed, |headroom| headroom.0)
+    }
+
+    /// What may come by a link from when a packet asks for a pause, bytes, with packets of `packet` bytes
+    /// at most: that packet; what the neighbour sends until the frame is there, which waits for a packet
+    /// at most and takes the delay of the link; the packet that the neighbour is sending then; and what is on
+    /// the link. IEEE 802.1Qbb-2011, annex O, has times to process frames as well, which are 0 here.
+    pub fn needed(rate: Rate, delay: Time, packet: u64) -> u64 {
         let carried = (u128::from(rate.0) * u128::from(delay.0)).div_ceil(8_000_000_000_000) as u64;
-        let packet = self.packet.unwrap_or(LARGEST).0;
-        self.headroom.map_or(2 * carried + 3 * packet + u64::from(FRAME), |headroom| headroom.0)
+        2 * carried + 3 * packet + u64::from(FRAME)
     }
 }
 

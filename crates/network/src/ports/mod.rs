@@ -296,7 +296,7 @@ impl Ports {
     fn tell(&mut self, number: u32, (class, pauses): (u8, bool), now: Time, transmitter: &mut Transmitter<'_>) {
         let Served { port, queues, .. } = &mut self.ports[number as usize];
         if let Some(gate) = &mut port.gate {
-            gate.frames.push_back(pause::frame(class, pauses));
+            gate.told.say(class, pauses);
             queues.start(port, now, transmitter);
         }
     }

@@ -14,18 +14,35 @@ use crate::packet::{Envelope, Kind, Packet};
 use linkpool_units::{HostId, Rate, Time};
 use std::collections::VecDeque;
 
-/// The quanta of 512 bits for which a frame pauses: the most. A neighbour that is told to resume is told
-/// 0.
-const MOST_QUANTA: u32 = 0xffff;
+/// What a frame says, as one of IEEE 802.1Qbb does: a bit for each class that it is about, and
+/// whether it closes it (65,535 quanta) or opens it (0).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Told {
+    about: ClassSet,
+    closes: ClassSet,
+}
 
-/// A frame that closes or opens `class`.
-pub(super) fn frame(class: u8, closes: bool) -> Packet {
-    Packet {
-        kind: Kind::PAUSE,
-        envelope: Envelope::new(HostId::new(0), FRAME, 0),
-        seq: class.into(),
-        ack: if closes { MOST_QUANTA } else { 0 },
-        ..Packet::default()
+impl Told {
+    /// The class is to be closed, or to be opened. What was said of it before, and not sent, no
+    /// longer counts.
+    pub(super) fn say(&mut self, class: u8, closes: bool) {
+        self.about.set(class, true);
+        self.closes.set(class, closes);
+    }
+
+    /// The frame on the wire.
+    fn frame(self) -> Packet {
+        Packet {
+            kind: Kind::PAUSE,
+            envelope: Envelope::new(HostId::new(0), FRAME, 0),
+            seq: self.about.bits().into(),
+            ack: self.closes.bits().into(),
+            ..Packet::default()
+        }
+    }
+
+    fn of(frame: &Packet) -> Told {
+        Told { about: ClassSet::of_bits(frame.seq as u8), closes: ClassSet::of_bits(frame.ack as u8) }
     }
 }
 
@@ -61,9 +78,9 @@ pub(super) struct Gate {
     /// The classes that are paused.
     pub(super) closed: ClassSet,
     /// Frames that have come, the next first, that are later than what is done.
-    coming: VecDeque<(Time, u8, bool)>,
-    /// Frames for the neighbour that wait.
-    pub(super) frames: VecDeque<Packet>,
+    coming: VecDeque<(Time, Told)>,
+    /// What the next frame tells the neighbour: one frame at most waits.
+    pub(super) told: Told,
     /// Is a frame in service?
     pub(super) sends_frame: bool,
     /// Where the packet in service is counted.
@@ -78,7 +95,7 @@ pub(super) struct Gate {
 /// What a port knows of pauses at the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PauseStats {
-    /// Frames that have closed a class of the link.
+    /// How often a class of the link was closed.
     pub pauses: u64,
     /// Frames that this port has sent, to pause or to resume its neighbour.
     pub frames: u64,
@@ -93,7 +110,7 @@ impl Gate {
             place,
             closed: ClassSet::default(),
             coming: VecDeque::new(),
-            frames: VecDeque::new(),
+            told: Told::default(),
             sends_frame: false,
             serving: None,
             left: None,
@@ -104,13 +121,13 @@ impl Gate {
 
     /// `frame` comes at its arrival, which is later than what is done.
     pub(super) fn expect(&mut self, frame: &Packet) {
-        let place = self.coming.partition_point(|(at, ..)| *at <= frame.arrival);
-        self.coming.insert(place, (frame.arrival, frame.seq as u8, frame.ack > 0));
+        let place = self.coming.partition_point(|(at, _)| *at <= frame.arrival);
+        self.coming.insert(place, (frame.arrival, Told::of(frame)));
     }
 
     /// When the next frame takes effect.
     pub(super) fn next_change(&self) -> Time {
-        self.coming.front().map_or(Time::MAX, |(at, ..)| *at)
+        self.coming.front().map_or(Time::MAX, |(at, _)| *at)
     }
 
     /// Lets the frames take effect that have come by `now`. Returns the classes that are closed then, if
@@ -118,10 +135,13 @@ impl Gate {
     pub(super) fn apply(&mut self, now: Time) -> Option<ClassSet> {
         let mut any = None;
         while self.next_change() <= now {
-            let Some((_, class, closes)) = self.coming.pop_front() else { break };
+            let Some((_, told)) = self.coming.pop_front() else { break };
             let was_open = self.closed.is_empty();
-            self.closed.set(class, closes);
-            self.stats.pauses += u64::from(closes);
+            for class in (0..CLASSES as u8).filter(|class| told.about.has(*class)) {
+                let closes = told.closes.has(class);
+                self.stats.pauses += u64::from(closes && !self.closed.has(class));
+                self.closed.set(class, closes);
+            }
             match (was_open, self.closed.is_empty()) {
                 (true, false) => self.since = now,
                 (false, true) => self.stats.paused += now - self.since,
@@ -134,10 +154,13 @@ impl Gate {
 
     /// The frame for the neighbour that begins to be sent, if one waits.
     pub(super) fn next_frame(&mut self) -> Option<Packet> {
-        let frame = self.frames.pop_front()?;
+        let told = std::mem::take(&mut self.told);
+        if told.about.is_empty() {
+            return None;
+        }
         self.stats.frames += 1;
         self.sends_frame = true;
-        Some(frame)
+        Some(told.frame())
     }
 
     /// What is known at `now`.
@@ -192,8 +215,7 @@ impl Group {
     /// that leads back.
     pub(super) fn add(&mut self, back: u32, (rate, delay): (Rate, Time)) {
         let headroom = self.pfc.headroom_of(rate, delay);
-        let classes = [1, 2].into_iter().filter(|class| self.pfc.lossless().has(*class)).count() as u64;
-        self.shared = self.shared.saturating_sub(classes * (headroom + self.pfc.reserve));
+        self.shared = self.shared.saturating_sub(self.pfc.lossless_priorities() * (headroom + self.pfc.reserve));
         let at_ports = vec![[0; CLASSES]; self.ports.len()];
         self.accounts.push(Account { back, headroom, classes: [Share::default(); CLASSES], at_ports });
     }
@@ -409,7 +431,9 @@ mod tests {
     fn frames_close_and_open_classes() {
         let mut gate = Gate::new(0, 0);
         let mut expect = |us, class, closes| {
-            let frame = Packet { arrival: Time::from_us(us), ..frame(class, closes) };
+            let mut told = Told::default();
+            told.say(class, closes);
+            let frame = Packet { arrival: Time::from_us(us), ..told.frame() };
             assert_eq!((frame.size(), frame.kind), (84, Kind::PAUSE));
             gate.expect(&frame);
         };
@@ -424,6 +448,33 @@ mod tests {
         assert_eq!(gate.stats(Time::from_us(50)), PauseStats { pauses: 2, frames: 0, paused: Time::from_us(35) });
         gate.apply(Time::from_us(60));
         assert_eq!(gate.stats(Time::from_us(70)), PauseStats { pauses: 3, frames: 0, paused: Time::from_us(45) });
+    }
+
+    /// While a frame waits it takes in what is to be told next: the last word on each class. A class
+    /// that is closed already is not paused again.
+    #[test]
+    fn one_frame_tells_of_all_classes() {
+        let (mut sender, mut receiver) = (Gate::new(0, 0), Gate::new(0, 0));
+        assert!(sender.next_frame().is_none());
+        let say = |sender: &mut Gate, said: &[(u8, bool)]| {
+            said.iter().for_each(|(class, closes)| sender.told.say(*class, *closes));
+            let frame = sender.next_frame().expect("a frame");
+            (sender.next_frame().is_some(), std::mem::take(&mut sender.sends_frame), frame)
+        };
+        let said: [(&[_], _, _); 4] = [
+            (&[(1, true), (2, true), (1, false), (1, true)], [true, true], 2),
+            (&[(2, false), (2, true)], [true, true], 2),
+            (&[(1, false)], [false, true], 2),
+            (&[(2, false), (1, true)], [true, false], 3),
+        ];
+        for (us, (said, closed, pauses)) in (1..).zip(said) {
+            let (more, sends, frame) = say(&mut sender, said);
+            assert_eq!((more, sends), (false, true));
+            receiver.expect(&Packet { arrival: Time::from_us(us), ..frame });
+            let now = receiver.apply(Time::from_us(us)).expect("a change");
+            assert_eq!(([1, 2].map(|class| now.has(class)), receiver.stats.pauses), (closed, pauses), "{us}");
+        }
+        assert_eq!(sender.stats.frames, 4);
     }
 
     #[test]

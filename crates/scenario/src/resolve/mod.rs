@@ -30,6 +30,7 @@ mod trace_formats;
 mod transport;
 mod workload;
 
+use crate::pausing::{queue_of, set_aside};
 use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_units::Time;
@@ -167,7 +168,7 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
 fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&Fabric>, report: &mut Report<'_>) {
     let (Some((queue, layers)), Some(fabric)) = (queues, fabric) else { return };
     let path = KeyPath::default().at("queue").at("pfc");
-    let Some(pfc) = &queue.pfc else {
+    if queue.pfc.is_none() {
         if layers.iter().any(|(_, queue)| queue.pfc.is_some()) {
             report.error(
                 &KeyPath::default().at("queue").at("layer"),
@@ -175,7 +176,7 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
             );
         }
         return;
-    };
+    }
     if layers.iter().any(|(_, layer)| layer.order != queue.order) {
         let why = "with pfc, ports of all layers have the same priorities; write discipline in [queue]";
         return report.error(&KeyPath::default().at("queue").at("layer"), why);
@@ -185,13 +186,11 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
             .error(&path, "hosts of this topology forward packets, and hosts take all that comes; leave it out");
     }
     for node in NodeId::first(fabric.nodes()).skip(fabric.hosts()) {
-        let layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
-        let queue = layer.map_or(queue, |(_, queue)| queue);
-        let pfc = queue.pfc.as_ref().unwrap_or(pfc);
-        let priorities =
-            if queue.order == Order::Priority { u64::from(pfc.high) + u64::from(pfc.low) } else { pfc.low.into() };
-        let links = fabric.links_from(node).map(|link| &fabric.links()[fabric.reverse(link).index()]);
-        let needs: u64 = links.map(|spec| (pfc.headroom_of(spec.rate, spec.delay) + pfc.reserve) * priorities).sum();
+        let Some(pfc) = queue_of((queue, layers), fabric.layer(node)).pausing() else { continue };
+        if pfc.lossless_priorities() == 0 {
+            return report.error(&path, "no priority of the ports is lossless; write low = true, or leave pfc out");
+        }
+        let needs = set_aside(&pfc, fabric, node);
         if needs >= pfc.buffer {
             let name = fabric.name(node);
             let buffer = pfc.buffer;

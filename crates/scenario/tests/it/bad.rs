@@ -84,6 +84,7 @@ const CASES: &[Case] = &[
     ("mark = 10", "red = { min = 15, max = 15 }", "queue.red.max", 11, "must be above `min`"),
     ("mark = 10", "red = { min = 5, max = 15, weight = 0.0 }", "queue.red.weight", 11, "0 is no gain"),
     ("mark = 10", "red = { min = 5, max = 15 }\nnon_ect = \"queue\"", "queue.non_ect", 12, "applies only to queues with a `mark`"),
+    ("mark = 10", "pfc = { buffer = \"1MB\", low = false }", "queue.pfc", 11, "no priority of the ports is lossless"),
     ("mark = 10", "pfc = {}", "queue.pfc.buffer", 11, "missing"),
     ("mark = 10", "pfc = { buffer = \"100KB\" }", "queue.pfc.buffer", 11, "the headroom and the reserve of the links to W take"),
     ("mark = 10", "pfc = { buffer = \"1MB\", xoff = \"10KB\", alpha = 0.5 }", "queue.pfc.alpha", 11, "applies only to queues without `xoff`"),

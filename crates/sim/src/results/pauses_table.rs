@@ -22,8 +22,8 @@ table! {
     "pauses" of PauseRow<'_>, unless "its scenario has no `pfc` in `[queue]`", |row|
     /// `FROM->TO`.
     link: str, "" = row.plan.fabric.link_name(row.link).as_str();
-    /// Frames from `TO` that have told this port to pause a priority.
-    pauses: u64, "frames" = row.stats.pauses;
+    /// How often `TO` has paused a priority of this port; priorities count each.
+    pauses: u64, "" = row.stats.pauses;
     /// Time for which at least one of its priorities was paused.
     paused_s: f64, "s" = row.stats.paused.secs();
     /// That time over the simulated time.

@@ -107,6 +107,84 @@ fn nothing_is_lost() {
     }
 }
 
+/// Sixteen senders into one link, by the law of each family that deployed fabrics use: with the headroom
+/// that is the default nothing is lost, whatever the law does in its first round, and all are paused. The same ports
+/// without pauses lose packets.
+#[test]
+fn an_incast_loses_nothing_under_any_law() {
+    let marks = "red = { min = \"20KB\", max = \"80KB\", max_probability = 0.2, weight = 1, gentle = false }";
+    for control in ["dcqcn", "hpcc", "powertcp"] {
+        let of = |pfc: &str, duration: &str| {
+            let r = run(&format!(
+                "duration = \"{duration}\"
+                [topology.many-to-one]
+                senders = 16
+                rate = \"10Gbps\"
+                delay = \"1us\"
+                [queue]
+                limit = \"30KB\"
+                {marks}
+                {pfc}
+                [transport.t]
+                control = \"{control}\"
+                [[workload.incast]]
+                transport = \"t\"
+                senders = 16
+                receiver = \"R\"
+                size = \"64KB\"
+                every = \"{duration}\""
+            ));
+            let again: u64 = (0..16).map(|f| r.flow(f).total(|s| s.retransmits)).sum();
+            let paused = (1..=16).filter_map(|s| r.link(&format!("S{s}->W")).pauses).map(|p| p.pauses).sum::<u64>();
+            let all = (0..16).all(|f| r.flow(f).acked_bytes == 64_000);
+            (r.outcome.links.iter().map(|link| link.stats.rare.drops).sum::<u64>(), again, paused, all)
+        };
+        let (drops, again, paused, all) = of("pfc = { buffer = \"400KB\", reserve = \"0B\", xoff = \"3KB\" }", "20ms");
+        println!("{control}: {drops} lost, {again} sent again, {paused} pauses");
+        assert_eq!((drops, again, all), (0, 0, true), "{control}");
+        let (lossy, _, none, _) = of("", "1ms");
+        println!("{control}: {lossy} lost without pauses");
+        assert!(lossy > 10 && none == 0, "{control}: {lossy}");
+        assert!(paused >= 16, "{control}: {paused}");
+    }
+}
+
+/// Two lossless priorities, thresholds near the reserve, and no distance between pause and resume: frames follow each other as
+/// closely as they can, and the default headroom still holds all that comes.
+#[test]
+fn two_priorities_that_change_fast_lose_nothing() {
+    for (xoff, resume) in [("2KB", "0B"), ("5KB", "1B"), ("9KB", "3KB")] {
+        let flows: String = (1..=6).map(|s| flow(&format!("S{s}"), "R", "256KB", "")).collect();
+        let high = flows.replace("\"t\"", "\"h\"").replace("256KB", "64KB");
+        let r = run(&format!(
+            "duration = \"20ms\"
+            [topology.many-to-one]
+            senders = 6
+            rate = \"10Gbps\"
+            delay = \"1us\"
+            [queue]
+            discipline = \"priority\"
+            [queue.pfc]
+            buffer = \"400KB\"
+            reserve = \"0B\"
+            xoff = \"{xoff}\"
+            resume = \"{resume}\"
+            [transport.t]
+            control = \"roce\"
+            [transport.h]
+            control = \"roce\"
+            priority = \"high\"
+            {flows}
+            {high}"
+        ));
+        let lost: u64 = r.outcome.links.iter().map(|link| link.stats.rare.drops).sum();
+        let done = (0..12).all(|f| r.flow(f).finished.is_some() && r.flow(f).total(|s| s.retransmits) == 0);
+        let PauseStats { pauses, frames, .. } = r.link("W->S1").pauses.unwrap();
+        println!("{xoff} {resume}: {lost} lost, {frames} frames, {pauses}");
+        assert!(lost == 0 && done && frames > 20, "{xoff} {resume}: {lost} {done} {frames}");
+    }
+}
+
 /// Four hosts of a leaf send to one of the other, and a fifth to another, whose link is idle. Its packets wait behind
 /// those of the others on a link that is paused. With a priority of their own they do not, nor if nothing is paused.
 #[test]
