@@ -305,7 +305,8 @@ impl<'p> Probes<'p> {
                 let by_cut_off = by(&self.by_cut_off).unwrap_or(on_wire);
                 let measured = by(&self.by_warm_up).map(|before| MeasuredLink::between(before, by_cut_off));
                 let measured = measured.unwrap_or_default();
-                LinkOutcome { stats, sent_bytes: on_wire.bytes(), measured, on_the_way }
+                // A scenario with `pfc` is refused.
+                LinkOutcome { stats, sent_bytes: on_wire.bytes(), measured, on_the_way, pauses: None }
             };
             self.by_end = Some(links.map(outcome).collect());
         }

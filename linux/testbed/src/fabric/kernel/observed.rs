@@ -141,6 +141,7 @@ impl<'a> Observed<'a> {
             sent_bytes: queue.sent_bytes,
             measured: by(&self.by_warm_up).map(|before| between(before, by_cut_off)).unwrap_or_default(),
             on_the_way: queue.packets,
+            pauses: None,
         })
     }
 
