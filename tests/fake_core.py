@@ -146,6 +146,10 @@ class FakeScenario:
         """Return what its workloads offer: nothing."""
         return []
 
+    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int]]:
+        """Return the links whose ports pause: none."""
+        return []
+
     def run(
         self, out_dir: str, progress: Progress | None = None, threads: int | None = 1
     ) -> dict[str, object]:
