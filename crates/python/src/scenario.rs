@@ -122,14 +122,14 @@ impl Scenario {
 
     /// Of links to switches whose ports pause, kind by kind.
     fn headrooms(&self, py: Python<'_>) -> PyResult<Vec<HeadroomRow>> {
-        let rows = self.compute(py, |scenario| linkpool_scenario::headrooms(scenario, &scenario.topology.fabric()))?;
+        let rows = self.compute(py, linkpool_scenario::headrooms)?;
         let row = |h: Headroom| (h.from.name(), h.to.name(), h.rate.0, h.delay.secs(), h.links, h.needed, h.headroom);
         Ok(rows.into_iter().map(row).collect())
     }
 
     /// Of layers of switches whose ports pause: the layer, the buffer, and what is set aside of it.
     fn pause_buffers(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64, u64)>> {
-        let rows = self.compute(py, |scenario| linkpool_scenario::buffers(scenario, &scenario.topology.fabric()))?;
+        let rows = self.compute(py, linkpool_scenario::buffers)?;
         Ok(rows.into_iter().map(|of| (of.layer.name(), of.buffer, of.set_aside)).collect())
     }
 

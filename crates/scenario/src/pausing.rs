@@ -24,7 +24,8 @@ pub struct Headroom {
 }
 
 /// The links to switches, kind by kind; none where ports do not pause.
-pub fn headrooms(scenario: &Scenario, fabric: &Fabric) -> Vec<Headroom> {
+pub fn headrooms(scenario: &Scenario) -> Vec<Headroom> {
+    let Some(fabric) = &pausing_fabric(scenario) else { return Vec::new() };
     let sizes = scenario.transports.iter().map(|t| {
         let full = u64::from(t.wire.header) + u64::from(t.config.mss);
         full.max(t.wire.ack_size.into())
@@ -62,7 +63,8 @@ pub struct SwitchBuffer {
 }
 
 /// The buffers of switches, layer by layer; none where ports do not pause.
-pub fn buffers(scenario: &Scenario, fabric: &Fabric) -> Vec<SwitchBuffer> {
+pub fn buffers(scenario: &Scenario) -> Vec<SwitchBuffer> {
+    let Some(fabric) = &pausing_fabric(scenario) else { return Vec::new() };
     let mut layers: Vec<SwitchBuffer> = Vec::new();
     for (node, pfc) in pausing(scenario, fabric) {
         let (layer, set_aside) = (fabric.layer(node), set_aside(&pfc, fabric, node));
@@ -72,6 +74,12 @@ pub fn buffers(scenario: &Scenario, fabric: &Fabric) -> Vec<SwitchBuffer> {
         }
     }
     layers
+}
+
+/// The fabric, if any ports pause; to make it takes a while where it is large.
+fn pausing_fabric(scenario: &Scenario) -> Option<Fabric> {
+    let mut queues = scenario.layer_queues.iter().map(|(_, queue)| queue).chain([&scenario.queue]);
+    queues.any(|queue| queue.pausing().is_some()).then(|| scenario.topology.fabric())
 }
 
 /// The switches whose ports pause their neighbours.
@@ -101,24 +109,22 @@ mod tests {
 
     /// A leaf and spine with links of two kinds. A full packet of RoCE has 1,106 B; links
     /// of 10 Gbit/s carry 1,250 B in 1 us, those of 40 Gbit/s 10,000 B in 2 us.
-    fn scenario(queue: &str) -> (Scenario, Fabric) {
+    fn scenario(queue: &str) -> Scenario {
         let text = format!(
             "duration = \"1ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 3\nhosts_per_leaf = 4\nrate = \"10Gbps\"\n\
              uplink_rate = \"40Gbps\"\ndelay = \"1us\"\nuplink_delay = \"2us\"\n[queue]\n{queue}\n[transport.t]\n\
              control = \"roce\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h5\"\nsize = \"1MB\""
         );
-        let scenario = load(&text, "pausing.toml", None, &[]).expect("it is right");
-        let fabric = scenario.topology.fabric();
-        (scenario, fabric)
+        load(&text, "pausing.toml", None, &[]).expect("it is right")
     }
 
     #[test]
     fn what_comes_until_a_pause_holds_is_that_by_hand() {
-        let (scenario, fabric) = scenario("pfc = { buffer = \"400KB\", packet = \"1000B\" }");
+        let scenario = scenario("pfc = { buffer = \"400KB\", packet = \"1000B\" }");
         let kind = |h: Headroom| (h.from, h.to, h.rate, h.delay, h.links, h.needed, h.headroom);
         let (ten, forty) = ((Rate::gbps(10), Time::from_us(1)), (Rate::gbps(40), Time::from_us(2)));
         let (host, edge, core) = (Layer::Host, Layer::Edge, Layer::Core);
-        let found: Vec<_> = headrooms(&scenario, &fabric).into_iter().map(kind).collect();
+        let found: Vec<_> = headrooms(&scenario).into_iter().map(kind).collect();
         assert_eq!(
             found,
             [
@@ -129,23 +135,20 @@ mod tests {
         );
         let leaf = 4 * (5_584 + 4_000) + 3 * (23_084 + 4_000);
         let buffer = |layer, set_aside| SwitchBuffer { layer, buffer: 400_000, set_aside };
-        assert_eq!(buffers(&scenario, &fabric), [buffer(edge, leaf), buffer(core, 2 * (23_084 + 4_000))]);
+        assert_eq!(buffers(&scenario), [buffer(edge, leaf), buffer(core, 2 * (23_084 + 4_000))]);
     }
 
     /// With priorities both count, or the one that is lossless; a layer may have values of its own.
     #[test]
     fn each_lossless_priority_has_its_own() {
-        let leaf = |queue: &str| {
-            let (scenario, fabric) = scenario(queue);
-            buffers(&scenario, &fabric)[0].set_aside
-        };
+        let leaf = |queue: &str| buffers(&scenario(queue))[0].set_aside;
         let one = leaf("pfc = { buffer = \"1MB\" }");
         assert_eq!(leaf("discipline = \"priority\"\npfc = { buffer = \"1MB\" }"), 2 * one);
         assert_eq!(leaf("discipline = \"priority\"\npfc = { buffer = \"1MB\", low = false }"), one);
         let of_layer =
             "pfc = { buffer = \"1MB\" }\nlayer.edge.pfc = { buffer = \"1MB\", headroom = \"1KB\", reserve = \"1KB\" }";
         assert_eq!(leaf(of_layer), 7 * 2_000);
-        let (scenario, fabric) = scenario("limit = 10");
-        assert!(headrooms(&scenario, &fabric).is_empty() && buffers(&scenario, &fabric).is_empty());
+        let scenario = scenario("limit = 10");
+        assert!(headrooms(&scenario).is_empty() && buffers(&scenario).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Priority flow control: ports that pause their neighbours.
 
-use crate::common::{Run, run, run_on, scenario};
+use crate::common::{Run, run, same_on_four_threads, scenario};
 use linkpool_network::PauseStats;
 use linkpool_sim::{Plan, RunError, simulate};
 use linkpool_units::Time;
@@ -107,11 +107,11 @@ fn nothing_is_lost() {
     }
 }
 
-/// Sixteen senders into one link, by the law of each family that deployed fabrics use: with the headroom
-/// that is the default nothing is lost, whatever the law does in its first round, and all are paused. The same ports
+/// Sixteen senders into one link, by DCQCN, HPCC and PowerTCP: with the headroom that is the default nothing
+/// is lost, whatever the law does in its first round, and all are paused. The same ports
 /// without pauses lose packets.
 #[test]
-fn an_incast_loses_nothing_under_any_law() {
+fn an_incast_loses_nothing_under_three_laws() {
     let marks = "red = { min = \"20KB\", max = \"80KB\", max_probability = 0.2, weight = 1, gentle = false }";
     for control in ["dcqcn", "hpcc", "powertcp"] {
         let of = |pfc: &str, duration: &str| {
@@ -140,10 +140,8 @@ fn an_incast_loses_nothing_under_any_law() {
             (r.outcome.links.iter().map(|link| link.stats.rare.drops).sum::<u64>(), again, paused, all)
         };
         let (drops, again, paused, all) = of("pfc = { buffer = \"400KB\", reserve = \"0B\", xoff = \"3KB\" }", "20ms");
-        println!("{control}: {drops} lost, {again} sent again, {paused} pauses");
         assert_eq!((drops, again, all), (0, 0, true), "{control}");
         let (lossy, _, none, _) = of("", "1ms");
-        println!("{control}: {lossy} lost without pauses");
         assert!(lossy > 10 && none == 0, "{control}: {lossy}");
         assert!(paused >= 16, "{control}: {paused}");
     }
@@ -179,8 +177,7 @@ fn two_priorities_that_change_fast_lose_nothing() {
         ));
         let lost: u64 = r.outcome.links.iter().map(|link| link.stats.rare.drops).sum();
         let done = (0..12).all(|f| r.flow(f).finished.is_some() && r.flow(f).total(|s| s.retransmits) == 0);
-        let PauseStats { pauses, frames, .. } = r.link("W->S1").pauses.unwrap();
-        println!("{xoff} {resume}: {lost} lost, {frames} frames, {pauses}");
+        let PauseStats { frames, .. } = r.link("W->S1").pauses.unwrap();
         assert!(lost == 0 && done && frames > 20, "{xoff} {resume}: {lost} {done} {frames}");
     }
 }
@@ -224,7 +221,6 @@ fn a_victim_waits_behind_paused_packets() {
     let (behind, none) = time("limit = 100", pfc, "");
     let (apart, none_apart) = time("limit = 100\ndiscipline = \"priority\"", pfc, "priority = \"high\"");
     let (lossy, some) = time("limit = 100", "", "");
-    println!("victim: {behind:?} us behind, {apart:?} apart, {lossy:?} lossy, {alone} alone");
     assert!(behind.is_none_or(|us| us > 3.0 * alone), "{behind:?}");
     assert!(
         apart.is_some_and(|us| us < 1.1 * alone) && lossy.is_some_and(|us| us < 1.1 * alone),
@@ -300,7 +296,6 @@ fn a_ring_stands_still() {
     };
     let error = ring("").expect_err("it stands still");
     let RunError::Deadlock { at, cycle } = &error else { panic!("{error}") };
-    println!("{error}");
     assert!(*at < Time::from_ms(1), "{at}");
     let names = ["s0->s1", "s1->s2", "s2->s3", "s3->s0"];
     let waits: Vec<String> = (0..4).map(|i| format!("{} waits for {}", names[i], names[(i + 1) % 4])).collect();
@@ -334,10 +329,7 @@ fn threads_change_nothing() {
         receiver = \"h0\"
         size = \"100KB\"
         every = \"500us\"";
-    let scenario = scenario(text);
-    let [one, four] = [1, 4].map(|threads| run_on(&scenario, threads));
-    assert_eq!(one.outcome.flows, four.outcome.flows);
-    assert_eq!(one.outcome.rest, four.outcome.rest);
+    let one = same_on_four_threads(&scenario(text));
     assert!(one.outcome.links.iter().all(|link| link.stats.rare.drops == 0));
     assert!(one.outcome.links.iter().any(|link| link.pauses.is_some_and(|pauses| pauses.pauses > 0)));
 }

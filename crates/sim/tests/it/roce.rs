@@ -1,6 +1,6 @@
 //! RoCE on whole networks.
 
-use crate::common::{Run, jain, run, run_on, scenario};
+use crate::common::{Run, jain, run, same_on_four_threads, scenario};
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
 
@@ -219,8 +219,5 @@ fn threads_change_nothing() {
         receiver = \"h0\"
         size = \"50KB\"
         every = \"500us\"";
-    let scenario = scenario(text);
-    let [one, four] = [1, 4].map(|threads| run_on(&scenario, threads));
-    assert_eq!(one.outcome.flows, four.outcome.flows);
-    assert_eq!(one.outcome.rest, four.outcome.rest);
+    same_on_four_threads(&scenario(text));
 }

@@ -1,6 +1,6 @@
 //! RoCE with laws for which switches write on packets: HPCC and PowerTCP.
 
-use crate::common::{Run, jain, run, run_on, scenario};
+use crate::common::{Run, jain, run, same_on_four_threads, scenario};
 use linkpool_sim::{Sample, Value};
 use linkpool_units::Time;
 
@@ -129,10 +129,7 @@ fn threads_change_nothing() {
             links = [\"e0.0->a0.0\"]
             loss = 0.01"
         );
-        let scenario = scenario(&text);
-        let [one, four] = [1, 4].map(|threads| run_on(&scenario, threads));
-        assert_eq!(one.outcome.flows, four.outcome.flows);
-        assert_eq!(one.outcome.rest, four.outcome.rest);
+        let one = same_on_four_threads(&scenario(&text));
         assert!(one.outcome.flows.iter().filter(|flow| flow.finished.is_some()).count() > 30);
     }
 }

@@ -70,6 +70,14 @@ pub fn run(text: &str) -> Run {
     run_on(&scenario(text), 1)
 }
 
+/// The run on one thread, which is seen to be the same on four.
+pub fn same_on_four_threads(scenario: &Scenario) -> Run {
+    let [one, four] = [1, 4].map(|threads| run_on(scenario, threads));
+    assert_eq!(one.outcome.flows, four.outcome.flows);
+    assert_eq!(one.outcome.rest, four.outcome.rest);
+    one
+}
+
 pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
     let plan = Plan::new(scenario);
     let mut kept = Kept::default();
