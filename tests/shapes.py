@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 
 NUMBER = re.compile(r"\d+(\.\d+)?")
 

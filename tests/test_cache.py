@@ -18,7 +18,7 @@ from linkpool.manifest import DamagedError, verify
 from linkpool.publish import BusyError
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 from linkpool.study.pool import Rows, run_points
 
 MINE, OTHER = (Load("amp", "64KiB", k, "2us").point(1, 2) for k in (2, 3))

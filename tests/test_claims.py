@@ -31,8 +31,9 @@ from linkpool.study.claims import (
     under,
     weakest,
 )
-from linkpool.study.experiment import KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SEED, Experiment
 from linkpool.study.judge import judge
+from linkpool.study.point import Point
 
 YES, PARTLY, NO = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT
 Criterion = Callable[[float | None], Judged]

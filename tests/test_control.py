@@ -17,7 +17,7 @@ from linkpool.cli import app
 from linkpool.control.load import declarations
 from linkpool.identity import run_key
 from linkpool.manifest import Manifest
-from linkpool.study.perform import Plan
+from linkpool.study.plan import Plan
 from linkpool.study.toml import dumps
 
 if sys.version_info >= (3, 11):

@@ -7,7 +7,7 @@ import pytest
 
 import linkpool
 from linkpool.cli import app
-from linkpool.study.measures import measure
+from linkpool.study.measuring import measure
 from linkpool.study.model import Study
 
 pytestmark = pytest.mark.core

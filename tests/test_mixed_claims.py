@@ -21,6 +21,7 @@ from linkpool.experiments.mmptcp import (
     tab8,
 )
 from linkpool.experiments.mmptcp.mixed_table import Row
+from linkpool.study import pool
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment
 from tables import KINDS
@@ -176,7 +177,7 @@ def figure_1(timeouts: int) -> pl.DataFrame:
         met = {1: timeouts}
         if point.keys["subflows"] == 1:
             row, met = replace(row, goodput=row.goodput / 2, fct=row.fct / 1.2, fct_sd=1.0), {1: 10}
-        parts.append(point.label(summary.summarise(run(row, met))))
+        parts.append(pool.labelled(point, summary.summarise(run(row, met))))
     return pl.concat(parts)
 
 

@@ -14,8 +14,8 @@ from linkpool.manifest import Manifest
 from linkpool.publish import BusyError, Kind
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
-from linkpool.study.experiment import Point
 from linkpool.study.pipeline import made
+from linkpool.study.point import Point
 
 POINTS = [Load("amp", "64KiB", k, "2us").point(1, 2) for k in (2, 3)]
 ROWS = Kind("rows", frozenset(), frozenset({"rows.csv", "manifest.json"}))

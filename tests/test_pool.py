@@ -12,7 +12,7 @@ from linkpool.experiments.amp.incast import Load
 from linkpool.identity import digest, run_key
 from linkpool.result import Result
 from linkpool.study.cache import Cache
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 from linkpool.study.pool import RunError, run_points
 
 SIZES = ("64KiB", "128KiB")

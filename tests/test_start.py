@@ -36,6 +36,19 @@ SLOW = {"pydantic", "importlib.metadata", "secrets", "tempfile"}
 
 OWN = {"linkpool.study", "linkpool.experiments", "linkpool.figures", "linkpool.report.page"}
 
+STUDY = """
+measures = ["slowdown.p99", "jct.mean"]
+figures = ["slowdown", "sweep"]
+vary = { queue.mark = [10, 20] }
+
+[base]
+duration = "1ms"
+topology.many-to-one = { senders = 2, rate = "10Gbps", delay = "2us" }
+queue.limit = 100
+transport.t.control = "dctcp"
+workload.partition-aggregate = [{ transport = "t", servers = 1, answer = "14KB", gap = "1ms" }]
+"""
+
 
 def modules(tmp_path: Path, *arguments: str) -> set[str]:
     """Return the modules that a command has loaded when it ends."""
@@ -67,6 +80,23 @@ def test_a_run_needs_no_library_of_numbers(workload: str, tmp_path: Path) -> Non
     found = modules(tmp_path, "run", file, "--out", str(tmp_path / "out"), *options)
     assert {"rich.table", "linkpool.result"} <= found
     assert found & (NUMBERS | OWN | SLOW) == set()
+
+
+@pytest.mark.core
+def test_to_check_a_scenario_needs_no_library_of_numbers(tmp_path: Path) -> None:
+    found = modules(tmp_path, "check", "docs/workloads/incast.toml")
+    assert "linkpool.meaning" in found
+    assert found & (NUMBERS | OWN | SLOW | {"rich"}) == set()
+
+
+@pytest.mark.core
+def test_to_plan_a_study_needs_no_library_of_numbers(tmp_path: Path) -> None:
+    """What measures and figures there are is known without what takes and draws them."""
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    found = modules(tmp_path, "study", "status", str(file), "--out", str(tmp_path))
+    assert {"linkpool.study.plan", "linkpool.figures.kinds"} <= found
+    assert found & (NUMBERS | {"rich", "linkpool.report.page"}) == set()
 
 
 @pytest.mark.core

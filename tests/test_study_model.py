@@ -7,6 +7,7 @@ import pytest
 
 from linkpool.study import Study, StudyError
 from linkpool.study.measures import DEFAULT, MEASURES, wanted
+from linkpool.study.measuring import COUNTS, SAMPLES
 from linkpool.study.points import points_of
 
 WHOLE = """
@@ -179,3 +180,8 @@ def test_every_measure_has_a_name_that_finds_it() -> None:
         assert wanted(name).measure is measure
         for statistic in measure.statistics:
             assert wanted(f"{name}.{statistic}").statistics == (statistic,)
+
+
+def test_every_measure_that_is_declared_can_be_taken() -> None:
+    assert set(SAMPLES) == {name for name, measure in MEASURES.items() if measure.is_sample}
+    assert set(COUNTS) == set(MEASURES) - set(SAMPLES)

@@ -18,8 +18,8 @@ from scipy import stats
 
 from linkpool import ScenarioError
 from linkpool.cli import app
-from linkpool.figures.kind import Kind
-from linkpool.figures.kinds import KINDS
+from linkpool.figures.kind import Recipe
+from linkpool.figures.kinds import slowdown
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
@@ -332,12 +332,10 @@ def test_a_figure_that_cannot_be_drawn_leaves_table_data_and_other_figures(
 def test_a_bug_in_a_figure_loses_nothing_that_was_measured(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    from linkpool.figures.kinds import slowdown
-
     def fail(*_: object) -> None:
         raise ZeroDivisionError("of the test")
 
-    monkeypatch.setitem(KINDS, "slowdown", Kind("slowdown", slowdown.data, fail))
+    monkeypatch.setattr(slowdown, "RECIPE", Recipe(slowdown.data, fail))
     text = LATE.replace("@over 10 MB", "@all").replace("report = true", "")
     (folder / "late.toml").write_text(text, encoding="utf-8")
     out = tmp_path / "results"

@@ -22,6 +22,7 @@ from linkpool.cli import app
 from linkpool.optimum.fair import concurrent
 from linkpool.optimum.network import Flow, Network
 from linkpool.topology import Fabric
+from linkpool.topology.bisection import bisection
 from linkpool.topology.drawing import draw
 from linkpool.topology.layout import positions
 
@@ -60,7 +61,7 @@ def test_max_flow_is_the_least_cut(rng: random.Random) -> None:
 def test_bisection_of_fat_trees(k: int, share: int) -> None:
     """Half of what the hosts send, over the oversubscription."""
     tree = fabric(f'fat-tree]\nk = {k}\nhosts_per_edge = {share * k // 2}\nrate = "1Gbps"')
-    across, access = tree.bisection()
+    across, access = bisection(tree)
     hosts = share * k**3 // 4
     assert access == hosts / 2 * 1e9
     assert across == pytest.approx(access / share)
@@ -140,7 +141,7 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
 )
 def test_bisection(topology: str, across: float) -> None:
     """Worked out by hand."""
-    assert fabric(topology).bisection()[0] == pytest.approx(across)
+    assert bisection(fabric(topology))[0] == pytest.approx(across)
 
 
 @pytest.mark.core
@@ -165,7 +166,7 @@ def test_bisection_by_another_algorithm(topology: str) -> None:
         capacity[one, other] += round(rate / 1e6)
     capacity[n, :half] = capacity[half : of.hosts, n + 1] = 10**8
     found = maximum_flow(csr_array(capacity), n, n + 1).flow_value
-    assert of.bisection()[0] == pytest.approx(found * 1e6, rel=1e-6)
+    assert bisection(of)[0] == pytest.approx(found * 1e6, rel=1e-6)
 
 
 @pytest.mark.core
@@ -201,7 +202,7 @@ def test_parallel_cables_are_counted_one_by_one(tmp_path: Path) -> None:
     of = Fabric.of(file)
     assert [cables.number for cables in of.cables()] == [4, 3]
     assert [(c.hops, c.paths) for c in of.path_classes()[0]] == [(2, 1), (3, 3)]
-    assert list(of.bisection()) == pytest.approx([20e9, 20e9])
+    assert list(bisection(of)) == pytest.approx([20e9, 20e9])
     written = [text.get_text() for text in draw(of).axes[0].texts]
     assert "3 x" in written
     assert "1 x" not in written
@@ -256,7 +257,7 @@ def test_cables_within_a_half_are_no_part_of_a_bisection(tmp_path: Path) -> None
     edges = [{"source": s, "target": t, "rate": "10Gbps", "delay": "1us"} for s, t in pairs]
     file = tmp_path / "g.json"
     file.write_text(json.dumps({"nodes": nodes, "edges": edges}), encoding="utf-8")
-    assert list(Fabric.of(file).bisection()) == pytest.approx([40e9, 40e9])
+    assert list(bisection(Fabric.of(file))) == pytest.approx([40e9, 40e9])
 
 
 @pytest.mark.core

@@ -8,7 +8,7 @@ from linkpool.cli import app
 from linkpool.report.data.result import result_data
 from linkpool.result import Result
 from linkpool.study.arms import Arm
-from linkpool.study.measures import measure
+from linkpool.study.measuring import measure
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.unfinished import slowest
 from tables import finished, table, unfinished, write_result

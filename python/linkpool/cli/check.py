@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from linkpool.cli.console import RunCode, load, say
-from linkpool.cli.run import override
+from linkpool.cli.override import override
 from linkpool.limits import MOST_SEED
 from linkpool.meaning import page
 

@@ -20,16 +20,16 @@ STUDY_COMMANDS: Commands = {
         "Check a scenario, and say in a page what it means; nothing runs.",
     ),
     "run": Command(
-        "linkpool.cli.study:run",
+        "linkpool.cli.study.run:run",
         "Make the runs of a study, and write its data to DIR/NAME.",
         GOES_ON,
     ),
     "status": Command(
-        "linkpool.cli.study:status",
+        "linkpool.cli.study.status:status",
         "Say which runs of a study are made, and which are not.",
     ),
     "show": Command(
-        "linkpool.cli.study:show",
+        "linkpool.cli.study.show:show",
         "Print the statistics of a study that has run.",
     ),
 }

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from linkpool import _core
 from linkpool.cli.console import RunCode, fail, load, stdout
-from linkpool.cli.run import override
+from linkpool.cli.override import override
 from linkpool.limits import MOST_SEED
 from linkpool.optimum.problem import Measured, NoLongFlowsError, Problem, spread
 from linkpool.publish import is_result

@@ -7,6 +7,8 @@ import typer
 
 from linkpool import _core
 from linkpool.cli.console import fail, say
+from linkpool.figures.kind import FigureError, Request
+from linkpool.figures.kinds import KINDS
 from linkpool.result import NotRecordedError
 
 
@@ -68,8 +70,6 @@ def plot(
     - `sweep`: a setting that a study varies, against a measure, with confidence
     """
     # Here, as matplotlib takes a second to load, which no other command should wait for.
-    from linkpool.figures.kind import FigureError, Request
-    from linkpool.figures.kinds import KINDS
     from linkpool.figures.look import COLUMN
     from linkpool.figures.plot import plot as draw
     from linkpool.study.arms import arms_of

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from linkpool import api
-from linkpool.cli.console import fail, load, say, stdout, warn
+from linkpool.cli.console import load, say, stdout, warn
+from linkpool.cli.override import override
 from linkpool.cli.progress import watching
 from linkpool.cli.replaced import say_replaced
 from linkpool.cli.show import print_result
@@ -70,11 +71,3 @@ def run(
         result = api.simulate_loaded(scenario, out, watch, count, ignore_estimate)
     print_result(result, stdout())
     say(f"\n{out}")
-
-
-def override(setting: str) -> tuple[str, str]:
-    """Read a setting as `--set` takes it."""
-    key, equals, value = setting.partition("=")
-    if not equals or not key.strip():
-        fail(f"--set {setting}: write it as KEY=VALUE, as in --set queue.mark=20")
-    return key.strip(), value.strip()

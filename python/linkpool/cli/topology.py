@@ -10,6 +10,7 @@ from rich.table import Table
 from linkpool import _core
 from linkpool.cli.console import RunCode, cannot_read, fail, stdout
 from linkpool.publish import publish_file
+from linkpool.topology.bisection import bisection
 from linkpool.topology.fabric import Fabric
 from linkpool.units import show_rate, show_seconds
 
@@ -46,7 +47,7 @@ def topology(
         fail(cannot_read(file, error))
     for table in (_nodes(fabric), _cables(fabric), _paths(fabric)):
         stdout().print(table)
-    across, access = fabric.bisection()
+    across, access = bisection(fabric)
     share = f"{100 * across / access:.3g}% of their links' rate" if access else ""
     rate = show_rate(across)
     stdout().print(f"bisection (first half of the hosts to the second): {rate}, {share}")

@@ -1,13 +1,17 @@
 """A kind of figure: how its data is taken from results, and how that data is drawn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
 
-from linkpool.study.arms import Arm
+    from linkpool.study.arms import Arm
 
 
 class FigureError(ValueError):
@@ -48,8 +52,7 @@ class Kind:
 
     Attributes:
         name: what a user types; `linkpool plot --help` explains it.
-        data: takes the data of the figure from results. It is written beside the figure as CSV.
-        draw: draws that data, and nothing else.
+        home: its `Recipe`, as MODULE:NAME; it is loaded when the figure is drawn.
         series: the key of `[record]` that it needs; None: it needs none.
         of_one: it is about one result.
         require: raises `FigureError` if it cannot be drawn of arms with these keys, and of this
@@ -58,11 +61,31 @@ class Kind:
     """
 
     name: str
-    data: Callable[[Request], pl.DataFrame]
-    draw: Callable[[Figure, pl.DataFrame], None]
+    home: str
     series: str | None = None
     of_one: bool = False
     require: Callable[[Sequence[Mapping[str, Any]], str | None], None] = lambda _, __: None
+
+    def data(self, request: Request) -> pl.DataFrame:
+        """Take the data of the figure from results. It is written beside the figure as CSV."""
+        return self._load().data(request)
+
+    def draw(self, figure: Figure, rows: pl.DataFrame) -> None:
+        """Draw that data, and nothing else."""
+        self._load().draw(figure, rows)
+
+    def _load(self) -> Recipe:
+        module, _, name = self.home.partition(":")
+        found: Recipe = getattr(import_module(module), name)
+        return found
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the data of a figure is taken from results, and how it is drawn; see `Kind`."""
+
+    data: Callable[[Request], pl.DataFrame]
+    draw: Callable[[Figure, pl.DataFrame], None]
 
 
 def one_arm(request: Request, kind: str) -> Arm:

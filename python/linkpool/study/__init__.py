@@ -56,14 +56,15 @@ if TYPE_CHECKING:
         KEY_SCHEME,
         KEY_SEED,
         Experiment,
-        Keys,
-        Point,
         each,
         with_seeds,
     )
-    from linkpool.study.measures import MEASURES, Measure, counted, sampled
+    from linkpool.study.measures import MEASURES, Measure
+    from linkpool.study.measuring import counted, sampled
     from linkpool.study.model import Arm, Study, StudyError
-    from linkpool.study.perform import Plan, run_study
+    from linkpool.study.perform import run_study
+    from linkpool.study.plan import Plan
+    from linkpool.study.point import Keys, Point
     from linkpool.study.pool import Rows, RunError, run_points
     from linkpool.study.registry import GROUP, Registry, RegistryError
     from linkpool.study.reproduce import (
@@ -93,15 +94,15 @@ _HOMES = {
     "Entry": "linkpool.study.cache",
     "Experiment": "linkpool.study.experiment",
     "Judged": "linkpool.study.claims",
-    "Keys": "linkpool.study.experiment",
+    "Keys": "linkpool.study.point",
     "Kind": "linkpool.publish",
     "Ledger": "linkpool.study.claims",
     "Look": "linkpool.study.schemes",
     "Measure": "linkpool.study.measures",
     "NotAResultError": "linkpool.publish",
     "NothingToShortenError": "linkpool.study.reproduce",
-    "Plan": "linkpool.study.perform",
-    "Point": "linkpool.study.experiment",
+    "Plan": "linkpool.study.plan",
+    "Point": "linkpool.study.point",
     "Registry": "linkpool.study.registry",
     "RegistryError": "linkpool.study.registry",
     "Report": "linkpool.study.reproduce",
@@ -119,7 +120,7 @@ _HOMES = {
     "alike": "linkpool.study.claims",
     "analyse": "linkpool.study.reproduce",
     "cases": "linkpool.study.claims",
-    "counted": "linkpool.study.measures",
+    "counted": "linkpool.study.measuring",
     "describe": "linkpool.stats",
     "dumps": "linkpool.study.toml",
     "each": "linkpool.study.experiment",
@@ -135,7 +136,7 @@ _HOMES = {
     "run_points": "linkpool.study.pool",
     "run_study": "linkpool.study.perform",
     "same": "linkpool.study.claims",
-    "sampled": "linkpool.study.measures",
+    "sampled": "linkpool.study.measuring",
     "shorten": "linkpool.study.reproduce",
     "together": "linkpool.study.claims",
     "under": "linkpool.study.claims",

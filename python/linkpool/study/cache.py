@@ -14,7 +14,10 @@ from linkpool.locks import locked
 from linkpool.manifest import DamagedError, verify
 from linkpool.publish import BusyError
 from linkpool.result import Result
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
+
+CACHE = "runs"
+"""The folder of the runs of all studies and experiments, beside their results."""
 
 DAMAGED = "damaged"
 """The folder, in that of the cache, to which damaged results are moved."""

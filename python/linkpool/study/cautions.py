@@ -8,8 +8,8 @@ from linkpool import _core
 from linkpool.drain import short_drains
 from linkpool.offered import TierLoad, remarks
 from linkpool.study.cache import Entry
-from linkpool.study.experiment import Point
 from linkpool.study.model import ARM, BASE_ARM, flatten
+from linkpool.study.point import Point
 from linkpool.study.toml import dumps
 
 if sys.version_info >= (3, 11):

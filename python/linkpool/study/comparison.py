@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from linkpool.result import Result
-from linkpool.study.measures import ALL, MEASURES, measure
+from linkpool.study.measures import ALL, MEASURES
+from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, CALLED, SEED, name_of
 from linkpool.study.statistics import OVER_SEEDS, POOLED, WHAT, over_seeds
 from linkpool.units import show_number, show_rate, show_seconds

@@ -2,7 +2,7 @@
 
 from linkpool.cores import HOPS_PER_S
 from linkpool.result import Result, ResultError
-from linkpool.study.perform import Plan
+from linkpool.study.plan import Plan
 
 RUN_S = 0.2
 """The time of a run beside its simulation: checks, tables, files."""

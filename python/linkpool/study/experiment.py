@@ -4,63 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import polars as pl
 
-from linkpool import _core
 from linkpool.columns import Column
 from linkpool.result import Result
 from linkpool.study.claims import Claim, Ledger
+from linkpool.study.point import Point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from linkpool.study.frame import Frame
-
-Keys: TypeAlias = "dict[str, str | int | float]"
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run of an experiment.
-
-    Attributes:
-        keys: what sets this run apart, by column name; its rows of the data carry these.
-        scenario: the scenario, in TOML.
-        seed: the seed of the run.
-        active_s: simulated seconds in which the work is done, without the drain; None: in which
-            flows start.
-        cost: the work that it means, in data packets, roughly; for order and progress only. None:
-            the packet-hops that the scenario lets expect.
-        file: where the scenario comes from: files that it names are beside it, and errors name it.
-        settings: keys of the scenario to replace, as `--set` takes them.
-
-    """
-
-    keys: Keys
-    scenario: str
-    seed: int
-    active_s: float | None = None
-    cost: float | None = None
-    file: str | None = None
-    settings: tuple[tuple[str, str], ...] = ()
-
-    def load(self, run_code: bool = True) -> _core.Scenario:
-        """Read and check its scenario; raises `ScenarioError`."""
-        file = self.file or self.name
-        return _core.load(self.scenario, file, self.seed, list(self.settings), run_code)
-
-    @property
-    def name(self) -> str:
-        """Name the run as people read it."""
-        return ", ".join(f"{key} {value}" for key, value in self.keys.items())
-
-    def label(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Put this run's keys, and its seed, before the columns of its rows."""
-        keys = [pl.lit(value).alias(key) for key, value in self.keys.items()]
-        return rows.select(*keys, pl.lit(self.seed).alias("seed"), pl.all())
 
 
 class Experiment(ABC):

@@ -7,8 +7,9 @@ from pathlib import Path
 from linkpool import _core, cores
 from linkpool.identity import digest
 from linkpool.manifest import DamagedError, verify
-from linkpool.study.cache import Cache
-from linkpool.study.experiment import Experiment, Point
+from linkpool.study.cache import CACHE, Cache
+from linkpool.study.experiment import Experiment
+from linkpool.study.point import Point
 from linkpool.study.reproduce import NothingToShortenError, shorten
 
 HOPS = 12
@@ -38,7 +39,7 @@ class Work:
 
 def work_of(experiment: Experiment, out: Path) -> Work:
     """Return what a reproduction to `out` still means."""
-    cache = Cache(out / "runs")
+    cache = Cache(out / CACHE)
     points = experiment.points(range(1, experiment.seeds + 1))
     entries = [cache.entry(point) for point in points]
     missing = [entry for entry in entries if not cache.has(entry)]

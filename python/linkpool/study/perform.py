@@ -2,78 +2,26 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from linkpool import _core
+from linkpool.figures.kind import FigureError, Request
+from linkpool.figures.kinds import KINDS
 from linkpool.result import NotRecordedError, Result, ResultError
-from linkpool.study.cache import Cache, Entry, Make, Notice
-from linkpool.study.experiment import Keys, Point
-from linkpool.study.measures import measure
+from linkpool.study.cache import Notice
+from linkpool.study.measuring import measure
 from linkpool.study.model import SEED, Study, StudyError
-from linkpool.study.pipeline import CACHE, made
-from linkpool.study.points import arms_of, entries_of, where
+from linkpool.study.pipeline import made
+from linkpool.study.plan import Plan
+from linkpool.study.point import Keys, Point
+from linkpool.study.points import where
 from linkpool.study.pool import Watch
 from linkpool.study.remarks import counts_of
 from linkpool.study.remote import Remote
 from linkpool.study.result import DATA, FIGURE, REPORT, RUNS, SET, STUDY, StudyResult
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study that was read and checked, and what of it is there already.
-
-    Attributes:
-        study: the study.
-        out: the directory in which its own is.
-        cache: where its runs are.
-        entries: its runs, in order of their keys.
-
-    """
-
-    study: Study
-    out: Path
-    cache: Cache
-    entries: list[Entry]
-
-    @classmethod
-    def of(
-        cls,
-        study: Study,
-        out: Path,
-        notice: Notice | None = None,
-        make: Make | None = None,
-        run_code: bool = True,
-    ) -> "Plan":
-        """Read and check the scenario of every run.
-
-        Args:
-            study: the study.
-            out: the directory in which its own is, and the folder of all runs.
-            notice: is told which runs are damaged.
-            make: makes the runs; None: this process does.
-            run_code: run the code in Python that scenarios bring.
-
-        Raises:
-            StudyError: a scenario cannot run.
-
-        """
-        _require_drawable(study)
-        cache = Cache(out / CACHE, notice, make, run_code)
-        return cls(study, out, cache, entries_of(study, cache))
-
-    @property
-    def place(self) -> Path:
-        """The directory of what comes of it."""
-        return self.out / self.study.name
-
-    @property
-    def missing(self) -> list[Entry]:
-        """The runs that are still to be made."""
-        return [entry for entry in self.entries if not self.cache.has(entry)]
 
 
 class DrawingError(StudyError):
@@ -87,8 +35,6 @@ class DrawingError(StudyError):
 
     def __init__(self, plan: Plan, failed: Mapping[str, Exception]) -> None:
         """Say of each file why it is not there."""
-        from linkpool.figures.kind import FigureError
-
         expected = (FigureError, NotRecordedError, ResultError, OSError, _core.ScenarioError)
         lines = [f"{where(plan.study)}: {file} is not there: {e}" for file, e in failed.items()]
         super().__init__("\n".join([*lines, f"the table and the data are in {plan.place}"]))
@@ -164,30 +110,6 @@ def _measure(study: Study, point: Point, result: Result) -> pl.DataFrame:
     return measure(result, study.measures)
 
 
-def _require_drawable(study: Study) -> None:
-    """Raise `StudyError` if it is known before any run that a figure cannot be drawn."""
-    if not study.figures:
-        return
-    from linkpool.figures.kind import FigureError  # here: matplotlib takes long to load
-    from linkpool.figures.kinds import KINDS
-
-    for name in study.figures:
-        if name not in KINDS:
-            there = ", ".join(KINDS)
-            raise StudyError(
-                f"{where(study)}: figures: no kind of figure {name!r}; there are {there}"
-            )
-    keys = arms_of(study)
-    for name in study.figures:
-        kind = KINDS[name]
-        try:
-            if kind.of_one and len(keys) > 1:
-                raise FigureError(f"{name} is about one result, and this study has {len(keys)}")
-            kind.require(keys, study.measures[0])
-        except FigureError as error:
-            raise StudyError(f"{where(study)}: figures: {error}") from None
-
-
 def _pictures(
     plan: Plan, folder: Path, stage: Notice
 ) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -195,9 +117,7 @@ def _pictures(
     study = plan.study
     if not study.figures and not study.report:
         return
-    from linkpool.figures.kind import Request  # here: matplotlib takes long to load
-    from linkpool.figures.kinds import KINDS
-    from linkpool.figures.plot import plot
+    from linkpool.figures.plot import plot  # here: matplotlib takes long to load
     from linkpool.report.page import write_report
     from linkpool.study.arms import arms_of_runs
 

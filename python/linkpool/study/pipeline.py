@@ -16,9 +16,6 @@ from linkpool.publish import Kind, publish
 from linkpool.study.cache import Cache, Entry
 from linkpool.study.pool import Measure, Watch, run_entries
 
-CACHE = "runs"
-"""The folder of the runs of all studies and experiments, beside their results."""
-
 
 @dataclass(frozen=True)
 class Made:

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from linkpool import _core
+from linkpool.figures.kinds import KINDS
 from linkpool.loading import inline, read_text
 from linkpool.study.cache import Cache, Entry
-from linkpool.study.experiment import Keys, Point
 from linkpool.study.measures import wanted
 from linkpool.study.model import ARM, Arm, Study, StudyError, flatten
+from linkpool.study.point import Keys, Point
 from linkpool.study.toml import dumps
 
 if sys.version_info >= (3, 11):
@@ -122,10 +123,6 @@ def _any_within(keys: list[str], tables: tuple[str, ...]) -> bool:
 
 def _series_of_figures(figures: list[str]) -> list[tuple[str, str]]:
     """Return the time series that figures need, with the kind of each."""
-    if not figures:
-        return []
-    from linkpool.figures.kinds import KINDS  # here, as matplotlib takes long to load
-
     return [(kind, series) for kind in figures if (series := KINDS[kind].series) is not None]
 
 

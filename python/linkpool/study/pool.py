@@ -13,7 +13,7 @@ from linkpool.cores import describe, share
 from linkpool.errors import FailedError
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 
 Watch: TypeAlias = Callable[[float, float, int, int, str], None]
 """Called with the work done and in all (in `Point.cost`), the runs done and in all, and how they
@@ -115,7 +115,7 @@ class _Work:
             with self._lock:
                 self.made += 1
         self.check()
-        rows = point.label(self.measure(point, result))
+        rows = labelled(point, self.measure(point, result))
         self.meter.report(index, cost, finished=True)
         return rows
 
@@ -123,6 +123,12 @@ class _Work:
         """End the run of this thread if all are to stop."""
         if self.stop.is_set():
             raise _CancelledError
+
+
+def labelled(point: Point, rows: pl.DataFrame) -> pl.DataFrame:
+    """Put the keys of a run, and its seed, before the columns of its rows."""
+    keys = [pl.lit(value).alias(key) for key, value in point.keys.items()]
+    return rows.select(*keys, pl.lit(point.seed).alias("seed"), pl.all())
 
 
 def run_points(

@@ -13,11 +13,11 @@ from linkpool.identity import binary
 from linkpool.publish import Kind
 from linkpool.result import Result
 from linkpool.study import record
-from linkpool.study.cache import Cache, Make, Notice
+from linkpool.study.cache import CACHE, Cache, Make, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.judge import judge
-from linkpool.study.pipeline import CACHE, made
+from linkpool.study.pipeline import made
 from linkpool.study.pool import Watch
 from linkpool.study.record import Record
 from linkpool.study.result import DATA

@@ -21,7 +21,7 @@ from linkpool.manifest import DamagedError, verify
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
 from linkpool.study.answer import answer, asked
-from linkpool.study.measures import SCHEMA, measure
+from linkpool.study.measuring import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.remarks import COUNTS, remarks
 from linkpool.study.statistics import over_seeds, pooled

@@ -16,9 +16,10 @@ import polars as pl
 from linkpool.cores import cpus
 from linkpool.study import measures
 from linkpool.study.cache import Make, Notice
-from linkpool.study.measures import measure
+from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, Arm, Study, StudyError
-from linkpool.study.perform import Plan, run_study
+from linkpool.study.perform import run_study
+from linkpool.study.plan import Plan
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.result import FIGURE, StudyResult
 from linkpool.study.space import Range, Search

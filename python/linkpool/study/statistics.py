@@ -21,7 +21,8 @@ from linkpool.intervals import (
 )
 from linkpool.percentiles import needed
 from linkpool.result import Result
-from linkpool.study.measures import MEASURES, Part, percentile, samples, together, wanted
+from linkpool.study.measures import MEASURES, percentile, wanted
+from linkpool.study.measuring import SAMPLES, Part, samples, together
 from linkpool.study.model import SEED, Study
 
 WHAT = ("measure", "part", "statistic", "unit")
@@ -62,7 +63,7 @@ POOLED: dict[str, pl.DataType] = {
 
 
 class _Value(NamedTuple):
-    """What was measured with one seed, and the sample that it is of; see `measures.measure`."""
+    """What was measured with one seed, and the sample that it is of; see `measuring.measure`."""
 
     value: float | None
     size: int | None
@@ -229,14 +230,13 @@ def _compared(mine: BySeed, base: BySeed, is_base: bool, measure: str) -> _Ratio
 def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) -> pl.DataFrame:
     """Return percentiles of the samples of all seeds together; see `StudyResult.pooled`."""
     asked = [wanted(name) for name in study.measures]
-    asked = [of for of in asked if of.measure.sample is not None]
-    measures = {of.measure.name: of.measure.sample for of in asked}
+    asked = [of for of in asked if of.measure.is_sample]
+    names = dict.fromkeys(of.measure.name for of in asked)
     gathered: dict[tuple[Any, ...], dict[str, list[Part]]] = {}
     for keys, result in results:
         of_keys = gathered.setdefault(tuple(keys[key] for key in study.keys), {})
-        for name, sample in measures.items():
-            assert sample is not None
-            of_keys.setdefault(name, []).extend(sample(result))
+        for name in names:
+            of_keys.setdefault(name, []).extend(SAMPLES[name](result))
     rows: list[tuple[Any, ...]] = []
     for group, of_keys in gathered.items():
         for of in asked:

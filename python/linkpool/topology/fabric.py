@@ -1,4 +1,4 @@
-"""A fabric as a graph: its structure, its equal-cost paths, its bisection."""
+"""A fabric as a graph: its structure, its equal-cost paths."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from linkpool import _core
 from linkpool.loading import read_text
-from linkpool.optimum.fair import concurrent
-from linkpool.optimum.network import Flow, Network
 
 LAYERS = ["host", "edge", "aggregation", "core", "switch"]
 """From below; `switch` is where a topology has no layers."""
@@ -138,39 +134,6 @@ class Fabric:
                 if hops[target] == hops[node] + 1:
                     paths[target] += paths[node]
         return hops, paths
-
-    def bisection(self) -> tuple[float, float]:
-        """Return what the first half of the hosts can send to the second, and what its links carry.
-
-        Both are in bit/s. The first is a maximum flow: data may be split over all paths, shortest
-        or not. It is the optimum of a linear programme, to about nine digits.
-        """
-        half = self.hosts // 2
-        source, sink = len(self.names), len(self.names) + 1
-        arcs: list[tuple[int, int]] = []
-        rates: list[float] = []
-        access = 0.0
-        for start, end, rate, _ in self.links:
-            # Hosts that do not forward are only ends: the hosts of a half are one node.
-            a = self._end(start, half, source, sink)
-            b = self._end(end, half, source, sink)
-            access += rate if start < half and a != b else 0
-            if a != b and a != sink and b != source:
-                arcs.append((a, b))
-                rates.append(rate)
-        if self.hosts_forward:
-            arcs += [(source, host) for host in range(half)]
-            arcs += [(host, sink) for host in range(half, self.hosts)]
-            rates += [sum(rates)] * self.hosts
-        if not arcs or half == 0:
-            return 0.0, access
-        network = Network([*self.names, "first half", "second half"], arcs, np.array(rates))
-        return concurrent(network, [Flow(source, sink)]), access
-
-    def _end(self, node: int, half: int, source: int, sink: int) -> int:
-        if node >= self.hosts or self.hosts_forward:
-            return node
-        return source if node < half else sink
 
 
 def _quoted(text: str) -> str:

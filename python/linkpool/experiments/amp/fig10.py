@@ -13,8 +13,8 @@ from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
 from linkpool.study.claims import Ledger, about, grade
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
 SCHEMES = ("dcm", "xmp", "amp")

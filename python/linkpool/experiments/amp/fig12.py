@@ -14,8 +14,9 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, below, most, weakest
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point, each
+from linkpool.study.experiment import KEY_SEED, Experiment, each
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_seconds

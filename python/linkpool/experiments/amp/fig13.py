@@ -15,8 +15,9 @@ from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Experiment
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_number, show_seconds

@@ -22,7 +22,8 @@ from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, by_factor, grade
-from linkpool.study.experiment import KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
 

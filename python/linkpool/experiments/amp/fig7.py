@@ -14,7 +14,8 @@ from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, cases, most
-from linkpool.study.experiment import KEY_DELAY, KEY_SEED, Keys, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SEED
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.units import show_number
 

@@ -22,8 +22,8 @@ from linkpool.study.claims import (
     no_data,
     order_of_magnitude,
 )
-from linkpool.study.experiment import Keys, Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS
 from linkpool.units import show_number
 

@@ -12,8 +12,9 @@ from linkpool.experiments.amp import setting
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Keys, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Value, dumps
 
 SIZES = {"64KiB": 65_536, "128KiB": 131_072, "256KiB": 262_144, "512KiB": 524_288, "1MiB": 1 << 20}

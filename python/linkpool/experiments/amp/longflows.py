@@ -8,7 +8,7 @@ import polars as pl
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.result import Result
-from linkpool.study.experiment import Keys, Point
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 

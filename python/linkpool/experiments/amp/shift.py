@@ -21,8 +21,9 @@ from matplotlib.axes import Axes
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Keys, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps

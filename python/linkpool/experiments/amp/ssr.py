@@ -25,8 +25,9 @@ from linkpool.study.claims import (
     order_of_magnitude,
     together,
 )
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.units import show_number, show_seconds
 

@@ -14,8 +14,8 @@ from linkpool.experiments.amp import longflows, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Panel
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 
 

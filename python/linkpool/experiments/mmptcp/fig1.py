@@ -13,8 +13,9 @@ from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
 from linkpool.study.claims import Judged, Ledger, by_factor, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Keys, Point, each
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, each
 from linkpool.study.frame import Frame
+from linkpool.study.point import Keys, Point
 
 TREES = (Tree(1), Tree(4))
 SUBFLOWS = (1, 2, 3, 4, 5, 6, 7, 8)

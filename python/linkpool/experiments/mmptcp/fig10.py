@@ -22,8 +22,9 @@ from linkpool.experiments.mmptcp.mixed import (
 )
 from linkpool.experiments.mmptcp.mixed_table import least, listed
 from linkpool.study.claims import Ledger, same
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
 SCHEMES = ("mmptcp", "mmptcp-as")

@@ -12,8 +12,9 @@ from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
 from linkpool.study.claims import Ledger, about, cases, grade, most
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 DEGREES = (0, 10, 20, 30, 40, 50, 60)

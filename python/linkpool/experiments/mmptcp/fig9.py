@@ -13,8 +13,9 @@ from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.study.claims import Ledger, above, below, cases, grade, most, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 
 TREE = Tree(2)
 ARRIVALS = 256.0

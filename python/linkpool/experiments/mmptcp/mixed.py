@@ -15,7 +15,8 @@ from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
-from linkpool.study.experiment import Experiment, Keys, Point
+from linkpool.study.experiment import Experiment
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 

@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp import mixed
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, SHORT, Mixed
 from linkpool.result import Result
 from linkpool.stats import Sample
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 
 COLUMNS = (
     Column("short", "i64", "flows", "short flows that were established"),

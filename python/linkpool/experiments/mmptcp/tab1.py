@@ -13,8 +13,9 @@ from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study.claims import Ledger, about, by_factor, grade, same, under
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 SCHEMES = ("mptcp", "mptcp-faults", "mmptcp")

@@ -13,8 +13,9 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.experiments.mmptcp.tab1 import ARRIVALS
 from linkpool.experiments.mmptcp.tab1 import PAPER as TABLE_1
 from linkpool.study.claims import Ledger, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 
 SCHEMES = ("ps", "tcp", "mmptcp", "mptcp")
 """The orders are judged among these."""

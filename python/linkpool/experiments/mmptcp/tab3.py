@@ -11,8 +11,9 @@ from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.study.claims import Ledger, about, same, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 ARRIVALS = 2560.0

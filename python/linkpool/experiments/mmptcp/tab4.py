@@ -17,7 +17,8 @@ from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised, summa
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, Verdict, about, above, grade, more, weakest
-from linkpool.study.experiment import KEY_SEED, Keys, Point, each
+from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.point import Keys, Point
 
 THRESHOLDS = ("3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23", "auto")
 TREES = (Tree(1), Tree(4))

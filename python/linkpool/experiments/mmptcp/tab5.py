@@ -15,8 +15,9 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study.claims import Ledger, above, below, by_factor, same
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
 TREE = Tree(2)

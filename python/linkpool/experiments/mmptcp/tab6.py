@@ -16,7 +16,8 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, same
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 

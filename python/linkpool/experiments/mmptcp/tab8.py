@@ -14,8 +14,9 @@ from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study.claims import Ledger, Verdict, about, by_factor, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
+from linkpool.study.point import Point
 
 ARRIVALS = 256.0
 ACCESS = "access"

@@ -16,7 +16,8 @@ from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, alike, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value
 

@@ -12,7 +12,8 @@ from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, dumps
 

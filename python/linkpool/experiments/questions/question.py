@@ -19,7 +19,8 @@ from linkpool.intervals import Interval, mean_interval, ratio_interval
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 

@@ -7,7 +7,8 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.point import Point
 from linkpool.study.toml import Table, Value
 
 USER = "user"

@@ -14,7 +14,8 @@ from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 

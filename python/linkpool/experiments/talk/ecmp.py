@@ -15,7 +15,8 @@ from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Point
+from linkpool.study.experiment import KEY_SEED
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 
 ONE = 1

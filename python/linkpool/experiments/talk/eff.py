@@ -14,7 +14,8 @@ from linkpool.experiments.talk.design import Split
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
-from linkpool.study.experiment import Experiment, Point
+from linkpool.study.experiment import Experiment
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
 

@@ -14,7 +14,8 @@ from linkpool.experiments.talk.design import Split
 from linkpool.experiments.talk.eff import draw_splits
 from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, about, grade, no_data
-from linkpool.study.experiment import Experiment, Point
+from linkpool.study.experiment import Experiment
+from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
 USERS = 10

@@ -12,7 +12,8 @@ from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, above, alike, grade
-from linkpool.study.experiment import KEY_SEED, Keys, Point
+from linkpool.study.experiment import KEY_SEED
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 

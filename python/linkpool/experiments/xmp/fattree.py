@@ -13,7 +13,8 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point, each
+from linkpool.study.experiment import KEY_SEED, Experiment, each
+from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Table, Value, dumps
 
 K = 8

@@ -13,7 +13,8 @@ from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, Keys, Point
+from linkpool.study.experiment import KEY_SCHEME
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 

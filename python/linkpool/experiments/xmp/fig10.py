@@ -13,8 +13,8 @@ from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, alike, grade, no_data
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 PERCENTILES = (10, 25, 50, 75, 90, 99)

@@ -12,8 +12,8 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, mean, ratio, show
 from linkpool.result import Result
 from linkpool.study.claims import Ledger, above, by_factor, grade, no_data
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
 LAYERS = ("core", "aggregation", "rack")

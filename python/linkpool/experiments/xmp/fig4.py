@@ -13,7 +13,7 @@ from linkpool.experiments.xmp import cuts, rates
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, grade, together
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_rate

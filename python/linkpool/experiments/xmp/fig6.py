@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.experiment import Point
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 

@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, grade, together
-from linkpool.study.experiment import Keys, Point
+from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Value, dumps
 
 SETTINGS = ((4, 20), (5, 15), (6, 10))

@@ -35,8 +35,8 @@ from linkpool.study.claims import (
     more,
     no_data,
 )
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 PAPER_MBPS = {

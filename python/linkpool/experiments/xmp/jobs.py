@@ -24,8 +24,8 @@ from linkpool.study.claims import (
     together,
     under,
 )
-from linkpool.study.experiment import Point
 from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 
 MEANS_MS = {"dctcp": 52.0, "lia-2": 156.0, "lia-4": 180.0, "xmp-2": 93.0, "xmp-4": 109.0}

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_SEED, Experiment, Point
+from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.point import Point
 from linkpool.study.toml import Table, Value
 
 PACKET_BITS = 8 * 1500

@@ -16,7 +16,8 @@ from linkpool.experiments.xmp import fattree, goodputs, tab2
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Point
+from linkpool.study.experiment import KEY_SEED
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table
 from linkpool.units import show_number

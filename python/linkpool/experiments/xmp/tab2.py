@@ -14,7 +14,8 @@ from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, more, no_data
-from linkpool.study.experiment import KEY_SEED, Keys, Point
+from linkpool.study.experiment import KEY_SEED
+from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value
 

@@ -5,7 +5,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
-from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.figures.kind import FigureError, Recipe, Request
 from linkpool.figures.source import measured_flows
 from linkpool.figures.thin import order_statistics
 
@@ -62,4 +62,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], look.unfinished(counts))
 
 
-KIND = Kind("fct-cdf", data, draw)
+RECIPE = Recipe(data, draw)

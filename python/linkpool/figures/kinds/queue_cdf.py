@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
-from linkpool.figures.kind import MOST_LINES, FigureError, Kind, Request
+from linkpool.figures.kind import MOST_LINES, FigureError, Recipe, Request
 from linkpool.figures.source import recorded
 
 
@@ -56,4 +56,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("queue-cdf", data, draw, series="queue")
+RECIPE = Recipe(data, draw)

@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
-from linkpool.figures.kind import MOST_LINES, FigureError, Kind, Request, one_arm
+from linkpool.figures.kind import MOST_LINES, FigureError, Recipe, Request, one_arm
 from linkpool.figures.kinds.over_time import SAMPLES, within
 from linkpool.figures.source import recorded
 from linkpool.figures.thin import extremes
@@ -48,4 +48,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("queues", data, draw, series="queue", of_one=True)
+RECIPE = Recipe(data, draw)

@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
-from linkpool.figures.kind import Kind, Request
+from linkpool.figures.kind import Recipe, Request
 from linkpool.figures.kinds.over_time import lines, of_flows
 
 
@@ -20,4 +20,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "goodput_bps", f"goodput, {unit}", scale)
 
 
-KIND = Kind("rates", data, draw, series="rate", of_one=True)
+RECIPE = Recipe(data, draw)

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from linkpool.censored import Censored
 from linkpool.figures import look
-from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.figures.kind import FigureError, Recipe, Request
 from linkpool.figures.source import measured_flows
 from linkpool.percentiles import needed
 from linkpool.unfinished import so_far
@@ -126,4 +126,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind("slowdown", data, draw)
+RECIPE = Recipe(data, draw)

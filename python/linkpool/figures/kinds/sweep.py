@@ -1,6 +1,5 @@
 """A setting that a study varies, against a measure, with confidence."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,13 +7,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
-from linkpool.figures.kind import FigureError, Kind, Request
-from linkpool.study.measures import ALL, Wanted, measure, wanted
+from linkpool.figures.kind import FigureError, Recipe, Request
+from linkpool.figures.swept import USUAL, asked_for, varied_of
+from linkpool.study.measures import ALL, wanted
+from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, CALLED
 from linkpool.study.statistics import over_seeds
 from linkpool.units import read_quantity
-
-USUAL = "fct.p99@all"
 
 
 def data(request: Request) -> pl.DataFrame:
@@ -23,8 +22,8 @@ def data(request: Request) -> pl.DataFrame:
     `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished.
     """
     name = request.measure or USUAL
-    asked = _asked(name)
-    key = _varied([arm.keys for arm in request.arms])
+    asked = asked_for(name)
+    key = varied_of([arm.keys for arm in request.arms])
     rows = [
         measure(result, [name]).select(
             pl.lit(str(arm.keys[ARM])).alias("series"),
@@ -48,35 +47,6 @@ def data(request: Request) -> pl.DataFrame:
     named = chosen.with_columns(key=pl.lit(key), name=pl.lit(name))
     columns = ["series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high"]
     return named.select(*columns, "at_least", "unfinished", flows="count")
-
-
-def require(keys: Sequence[Mapping[str, Any]], measure: str | None) -> None:
-    """Raise `FigureError` if it cannot be drawn of arms with these keys, and of this measure."""
-    name = measure or USUAL
-    asked = _asked(name)
-    _varied(keys)
-    if asked.measure.by_layer and asked.part is None:
-        raise FigureError(f"sweep: {name} has a part for each layer; name one: {name}@edge, core")
-
-
-def _asked(name: str) -> Wanted:
-    try:
-        return wanted(name)
-    except ValueError as error:
-        raise FigureError(f"sweep: {error}") from None
-
-
-def _varied(keys: Sequence[Mapping[str, Any]]) -> str:
-    """Return the key of the setting that arms with these keys vary."""
-    varied = [key for key in (keys[0] if keys else {}) if key != ARM]
-    if not varied or any(list(of) != [ARM, *varied] for of in keys):
-        raise FigureError("sweep needs the directory of one study that varies a setting")
-    settings = {tuple(map(str, (of[key] for key in varied))) for of in keys}
-    if CALLED in varied and len(settings) == len({of[CALLED] for of in keys}):
-        varied = [CALLED]
-    if len(varied) > 1:
-        raise FigureError(f"sweep draws one varied setting, and this study has {', '.join(varied)}")
-    return varied[0]
 
 
 WORDS = {
@@ -144,7 +114,7 @@ def measure_name(name: str) -> str:
         end = {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
         end = "th" if number[-2:] in ("11", "12", "13") else end
         said = f"{number}{end} percentile of {of}"
-    elif len(asked.measure.statistics) == 1 and asked.measure.sample is None:
+    elif len(asked.measure.statistics) == 1 and not asked.measure.is_sample:
         said = of
     else:
         said = f"{STATISTICS.get(statistic, statistic)} {of}"
@@ -219,4 +189,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind("sweep", data, draw, require=require)
+RECIPE = Recipe(data, draw)

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from linkpool.figures import look
-from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.figures.kind import FigureError, Recipe, Request
 
 
 def data(request: Request) -> pl.DataFrame:
@@ -67,4 +67,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind("utilisation", data, draw)
+RECIPE = Recipe(data, draw)

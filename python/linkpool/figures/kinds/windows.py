@@ -3,7 +3,7 @@
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.figures.kind import Kind, Request
+from linkpool.figures.kind import Recipe, Request
 from linkpool.figures.kinds.over_time import lines, of_flows
 
 
@@ -18,4 +18,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "cwnd_pkts", "window, packets", 1.0)
 
 
-KIND = Kind("windows", data, draw, series="cwnd", of_one=True)
+RECIPE = Recipe(data, draw)

@@ -6,7 +6,7 @@ import polars as pl
 
 from linkpool.study.answer import answer, asked
 from linkpool.study.arms import Arm
-from linkpool.study.measures import measure
+from linkpool.study.measuring import measure
 from linkpool.study.model import SEED, Study
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.study.verdicts import judge

@@ -8,7 +8,8 @@ import polars as pl
 from linkpool.report.data.numbers import column
 from linkpool.study.arms import Arm
 from linkpool.study.comparison import Comparison
-from linkpool.study.measures import ALL, measure
+from linkpool.study.measures import ALL
+from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, name_of
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.study.statistics import over_seeds

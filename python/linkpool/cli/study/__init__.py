@@ -1,0 +1,1 @@
+"""`linkpool study`: run, look after and read the studies of a user."""

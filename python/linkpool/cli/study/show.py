@@ -1,0 +1,140 @@
+"""`linkpool study show`: the statistics of a study that has run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from linkpool import _core
+from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
+from linkpool.cli.console import fail, say, stderr
+from linkpool.cli.study.common import RESULTS, Out, load
+from linkpool.result import NotRecordedError
+from linkpool.study.comparison import Comparison
+from linkpool.study.edited import changes
+from linkpool.study.measures import MEASURES
+from linkpool.study.model import Study, StudyError, name_of
+from linkpool.study.result import StudyResult, is_study
+from linkpool.study.statistics import over_seeds
+from linkpool.study.statistics import pooled as pooled_samples
+from linkpool.study.verdicts import Verdict
+
+
+def show(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE.toml|DIR", help="The study, or its directory.")
+    ],
+    out: Out = RESULTS,
+    measures: Annotated[
+        str | None,
+        typer.Option("--measures", metavar="NAMES", help="Which, in which order: fct.p99,jain"),
+    ] = None,
+    form: FORMATS = "table",
+    pooled: Annotated[
+        bool,
+        typer.Option(
+            "--pooled", help="Percentiles of the flows of all seeds together, with intervals."
+        ),
+    ] = False,
+) -> None:
+    """Print the statistics of a study that has run."""
+    place = source if source.is_dir() else out / load(source).name
+    if not is_study(place):
+        fail(f"there is no result of this study in {place}; make it: linkpool study run {source}")
+    result = StudyResult(place)
+    if not source.is_dir():
+        _compare_with_file(source, result)
+    if pooled:
+        _print_pooled(result, form, measures)
+    else:
+        print_study(result, form, measures)
+
+
+def _compare_with_file(file: Path, result: StudyResult) -> None:
+    """Say what has changed since the study ran, and what to run."""
+    study = load(file)
+    if study.search is not None:
+        return  # the study that ran has the best trials as arms
+    try:
+        found = changes(study, result)
+    except (StudyError, _core.ScenarioError) as error:
+        found = [f"it cannot run as it is now: {error}"]
+    if found:
+        said = "; ".join(found)
+        stderr().print(
+            f"{file} has changed since this study ran: {said}. The table is of the study as it "
+            f"ran; to run it as it is now: linkpool study run {file}",
+            soft_wrap=True,
+        )
+
+
+def print_study(result: StudyResult, form: Format, names: str | None) -> None:
+    """Print the statistics of a study over its seeds, and below the table what to know of it."""
+    study = result.study
+    table = result.statistics
+    if names is not None:
+        try:
+            data = result.measure(measures_of(names))
+        except NotRecordedError as error:
+            fail(f"--measures: {error}")
+        table = over_seeds(data, study.keys, study.reference)
+    if form == "table" and study.title:
+        say(f"\n{study.title}")
+    comparison = Comparison(table, tuple(study.keys), study.reference)
+    write(comparison, form)
+    if form == "table":
+        print_notes(*_legend(study, table), *comparison.notes(), *result.remarks())
+        _print_claims(result.verdicts)
+
+
+def _print_claims(verdicts: list[Verdict]) -> None:
+    """Print what became of claims, a line for each arm and setting."""
+    if verdicts:
+        say("\nclaims")
+    for verdict in verdicts:
+        line = f"  {verdict.holds.value}: {verdict.claim}: {verdict.of} {verdict.measured}"
+        say(line)
+
+
+def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
+    study = result.study
+    if names is not None:
+        study = study.model_copy(update={"measures": measures_of(names)})
+    try:
+        table = pooled_samples(study, result.results())
+    except NotRecordedError as error:
+        fail(f"--measures: {error}")
+    if table.is_empty():
+        fail("--pooled is of percentiles, as in --measures slowdown.p99,fct.p50")
+    if form == "table" and study.title:
+        say(f"\n{study.title}")
+    comparison = Comparison.of_pooled(table, tuple(study.keys), study.reference)
+    write(comparison, form)
+    if form == "table":
+        said = "percentiles of all seeds together (their 95% bootstrap intervals)"
+        print_notes(said, *comparison.notes(), *result.remarks())
+
+
+def _legend(study: Study, table: pl.DataFrame) -> list[str]:
+    """Say what the numbers of the table are."""
+    count = len(study.seed_list)
+    to = f"× is the ratio to {name_of(study.reference)}" if study.reference else ""
+    if len(study.reference) < len(study.keys):
+        to += " at the same settings" if to else ""
+    if count == 1:
+        return [f"one seed: there is no interval{'; ' if to else ''}{to}"]
+    of_table = table["measure"].unique(maintain_order=True)
+    by_ratio = [name for name in of_table if MEASURES[name].by_ratio]
+    others = len(by_ratio) < len(of_table)
+    said = []
+    if by_ratio:
+        one = f"{' and '.join(by_ratio)}: geometric mean" if others else "geometric mean"
+        said.append(f"{one} over {count} seeds (its 95% interval: Student's t of logarithms)")
+    if others:
+        one = "others: mean" if by_ratio else "mean"
+        said.append(f"{one} over {count} seeds ± its 95% interval (Student's t)")
+    if to:
+        kinds = (["t of logarithms"] if by_ratio else []) + (["Fieller"] if others else [])
+        said.append(f"{to}, paired by seed (its 95% interval: {' or '.join(kinds)})")
+    return said

@@ -1,0 +1,44 @@
+"""A run of an experiment or a study: its scenario, and what sets it apart."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from linkpool import _core
+
+Keys: TypeAlias = "dict[str, str | int | float]"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of an experiment.
+
+    Attributes:
+        keys: what sets this run apart, by column name; its rows of the data carry these.
+        scenario: the scenario, in TOML.
+        seed: the seed of the run.
+        active_s: simulated seconds in which the work is done, without the drain; None: in which
+            flows start.
+        cost: the work that it means, in data packets, roughly; for order and progress only. None:
+            the packet-hops that the scenario lets expect.
+        file: where the scenario comes from: files that it names are beside it, and errors name it.
+        settings: keys of the scenario to replace, as `--set` takes them.
+
+    """
+
+    keys: Keys
+    scenario: str
+    seed: int
+    active_s: float | None = None
+    cost: float | None = None
+    file: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def load(self, run_code: bool = True) -> _core.Scenario:
+        """Read and check its scenario; raises `ScenarioError`."""
+        file = self.file or self.name
+        return _core.load(self.scenario, file, self.seed, list(self.settings), run_code)
+
+    @property
+    def name(self) -> str:
+        """Name the run as people read it."""
+        return ", ".join(f"{key} {value}" for key, value in self.keys.items())

@@ -1,0 +1,41 @@
+"""What the first half of the hosts of a fabric can send to the second."""
+
+import numpy as np
+
+from linkpool.optimum.fair import concurrent
+from linkpool.optimum.network import Flow, Network
+from linkpool.topology.fabric import Fabric
+
+
+def bisection(fabric: Fabric) -> tuple[float, float]:
+    """Return what the first half of the hosts can send to the second, and what its links carry.
+
+    Both are in bit/s. The first is a maximum flow: data may be split over all paths, shortest or
+    not. It is the optimum of a linear programme, to about nine digits.
+    """
+    half = fabric.hosts // 2
+    source, sink = len(fabric.names), len(fabric.names) + 1
+
+    def node_of(node: int) -> int:
+        # Hosts that do not forward are only ends: the hosts of a half are one node.
+        if node >= fabric.hosts or fabric.hosts_forward:
+            return node
+        return source if node < half else sink
+
+    arcs: list[tuple[int, int]] = []
+    rates: list[float] = []
+    access = 0.0
+    for start, end, rate, _ in fabric.links:
+        a, b = node_of(start), node_of(end)
+        access += rate if start < half and a != b else 0
+        if a != b and a != sink and b != source:
+            arcs.append((a, b))
+            rates.append(rate)
+    if fabric.hosts_forward:
+        arcs += [(source, host) for host in range(half)]
+        arcs += [(host, sink) for host in range(half, fabric.hosts)]
+        rates += [sum(rates)] * fabric.hosts
+    if not arcs or half == 0:
+        return 0.0, access
+    network = Network([*fabric.names, "first half", "second half"], arcs, np.array(rates))
+    return concurrent(network, [Flow(source, sink)]), access
