@@ -71,6 +71,15 @@ def test_a_pickled_result_is_its_absolute_path(
     assert pickle.loads(pickled).flows.equals(relative.flows)
 
 
+def test_a_column_of_numbers_is_read_once(directory: Path) -> None:
+    result = Result(directory)
+    (times,) = result.numbers("flows", "fct_s")
+    sizes, again = result.numbers("flows", "size_bytes", "fct_s")
+    assert again is times
+    assert sizes.tolist() == result.flows["size_bytes"].to_list()
+    assert times[:3].tolist() == result.flows["fct_s"][:3].to_list()
+
+
 def finished_of(result: Result) -> tuple[Result, int]:
     """What a worker is asked for."""
     return result, result.summary.overall.finished

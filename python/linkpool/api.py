@@ -112,28 +112,34 @@ def simulate_loaded(
     threads: int | None,
     ignore_estimate: bool = False,
     check: Callable[[Path], None] = lambda _: None,
+    key: str | None = None,
 ) -> Result:
-    """Simulate a scenario that has been read; `check` refuses a result by an exception."""
+    """Simulate a scenario that has been read.
+
+    `check` refuses a result by an exception; `key` is that of the run, None: it is not known yet.
+    """
     if out is None:
         directory, remove = scratch()
         # `publish` locks the parent of the result; `scratch` holds the lock of `directory`.
         place = directory / "run" / "result"
         try:
-            result = simulate_loaded(scenario, place, progress, threads, ignore_estimate, check)
+            result = simulate_loaded(
+                scenario, place, progress, threads, ignore_estimate, check, key
+            )
         except BaseException:
             remove()
             raise
         weakref.finalize(result, remove)
         return result
     target = Path(out).absolute()
-    with publish(target, lambda _: run_key(scenario)) as partial:
+    with publish(target, lambda _: key or run_key(scenario)) as partial:
         # Here, as it is known now that there can be a result at this place.
         if not ignore_estimate:
             require_room(scenario, target)
         scenario.run(str(partial), progress, threads)
         check(partial)
         summary = write_summary(partial)
-    result = Result(target, run_code=True)
+    result = Result.of_run(target, run_code=True)
     result.summary_text = summary  # of the same tables
     return result
 

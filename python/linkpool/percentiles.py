@@ -2,8 +2,10 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 
+@cache
 def needed(percent: Fraction) -> int:
     """Return of how many values a percentile is one: at least one value is to be beyond it.
 

@@ -90,12 +90,13 @@ class Result:
         self._checked: set[str] = set()
         self._decoded: set[str] = set()
         self._fit: set[str] = set()
+        self._numbers: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
         self._is_own = False
 
     @classmethod
-    def of_run(cls, directory: Path) -> Result:
-        """Return what a run of this process has just written, which has no manifest yet."""
-        result = cls(directory)
+    def of_run(cls, directory: Path, *, run_code: bool = False) -> Result:
+        """Return what a run of this process has just written: its tables are as it writes them."""
+        result = cls(directory, run_code=run_code)
         result._is_own = True
         return result
 
@@ -196,16 +197,22 @@ class Result:
         return self._table("counters")
 
     def numbers(self, table: str, *names: str) -> list[npt.NDArray[np.float64]]:
-        """Return columns of numbers or flags as arrays, without polars: NaN where there is none."""
+        """Return columns of numbers or flags as arrays, without polars: NaN where there is none.
+
+        Each column is read once.
+        """
         import numpy as np
 
         self._require(table)
         file = f"{table}.parquet"
+        missing = [name for name in names if (table, name) not in self._numbers]
         try:
-            columns = _core.read_numbers(str(self.dir / file), list(names))
+            columns = _core.read_numbers(str(self.dir / file), missing) if missing else []
         except ValueError as error:
             self._fail(file, f"is damaged ({_line(error)})")
-        return [np.frombuffer(column) for column in columns]
+        for name, column in zip(missing, columns, strict=True):
+            self._numbers[table, name] = np.frombuffer(column)
+        return [self._numbers[table, name] for name in names]
 
     @cached_property
     def period(self) -> tuple[float, float]:
@@ -483,6 +490,8 @@ class Result:
         if lacking is not None and not self.has(name) and self.dir.is_dir():
             raise NotRecordedError(f"{self.dir} has no {name}; {lacking}")
         self._require_file(file)
+        if self._is_own:
+            return
         self._require_readable(file)
         try:
             found = dict(_core.table_columns(str(self.dir / file)))
@@ -499,7 +508,7 @@ class Result:
 
     def _require_readable(self, file: str) -> None:
         """Decode a table that no manifest vouches for: polars would panic where it is damaged."""
-        if self._is_own or self._manifest is not None or file in self._decoded:
+        if self._manifest is not None or file in self._decoded:
             return
         unverified.add(self.dir)
         try:

@@ -57,7 +57,7 @@ Make: TypeAlias = Callable[[Entry, "Progress | None", int], Result]
 
 def make_here(entry: Entry, progress: Progress | None, threads: int) -> Result:
     """Make a run in this process; see `Make`."""
-    return simulate_loaded(entry.scenario, entry.place, progress, threads)
+    return simulate_loaded(entry.scenario, entry.place, progress, threads, key=entry.key)
 
 
 class Cache:

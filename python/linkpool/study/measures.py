@@ -13,6 +13,7 @@ about the links as `links.parquet` has them.
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 ALL = "all"
 """The part of a measure that is about the whole run."""
@@ -223,6 +224,7 @@ def wanted(name: str) -> Wanted:
     return Wanted(measure, (statistic,), part or None)
 
 
+@cache
 def percentile(name: str) -> Fraction:
     """Return the number of a percentile: 99.9 of `p99.9`."""
     match = _PERCENTILE.fullmatch(name)
