@@ -30,6 +30,7 @@ TIMELINES = {
     "collective",
     "flow",
     "incast",
+    "inference",
     "partition-aggregate",
     "program",
     "repeat",

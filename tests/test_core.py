@@ -48,7 +48,7 @@ rtt = { every = "1ps", until = "2ms" }
 counters = { every = "0.5ms", until = "2ms" }
 """
 )
-# Every table has rows: also those of jobs, of changed links, and of the loads of tiers.
+# Every table has rows: also those of jobs, requests, changed links, and the loads of tiers.
 FULL = (
     RECORDED
     + """
@@ -72,6 +72,17 @@ layers = 1
 forward = "10us"
 backward = "20us"
 tensor = "10KB"
+[[workload.inference]]
+transport = "amp"
+prefill = 1
+decode = 2
+requests_per_second = 2000
+prefill_time_per_token = "1us"
+kv_per_token = "1KB"
+decode_time = "100us"
+prompt_tokens = 100
+output_tokens = 3
+experts = { number = 4, dispatch = "1KB" }
 """
 )
 LONG = (

@@ -13,6 +13,7 @@ from linkpool.summary import (
     JobStats,
     LayerUse,
     LinkUse,
+    RequestStats,
     RttStats,
     Slowdowns,
 )
@@ -240,6 +241,35 @@ def test_every_field_of_jobs_by_hand() -> None:
                 FctStats(0, 11.0, None, None, None, None, 11.0, unfinished=1, at_least=bounds),
             ),
         ],
+    )
+
+
+def test_every_field_of_requests_by_hand() -> None:
+    """The run ended at 13 s: one has waited for its first token for 3 s; another has its first, of
+    5, for 4 s.
+    """
+    chat: dict[str, object] = {"label": "chat", "measured": True}
+    answered: dict[str, object] = {"first_token_s": 1.5, "end_s": 9.0, "ttft_s": 0.5, "tpot_s": 2.5}
+    one_token = {"first_token_s": 3.0, "end_s": 3.0, "ttft_s": 1.0}
+    rows: list[dict[str, object]] = [
+        {**chat, "output_tokens": 4, "arrival_s": 1.0, **answered},
+        {"label": "code", "measured": True, "output_tokens": 1, "arrival_s": 2.0, **one_token},
+        {**chat, "output_tokens": 5, "arrival_s": 8.0, "first_token_s": 9.0, "ttft_s": 1.0},
+        {**chat, "output_tokens": 3, "arrival_s": 10.0},
+        {**chat, "output_tokens": 3, "arrival_s": 0.0, **answered, "measured": False},
+    ]
+    requests = table("requests", rows)
+    found = summarise(table("flows", []), LINKS, PERIOD, requests=requests, end_s=13.0).requests
+    bounds = ("mean_s", "p50_s", "max_s")
+    times = [0.5, 1.0, 3.0]
+    ttft = FctStats(2, 1.5, None, 1.0, None, None, 3.0, unfinished=1, at_least=("mean_s", "max_s"))
+    each = [2.5, 4.0 / 4, 0.0]
+    assert (sum(times) / 3, sum(each) / 3) == (1.5, 3.5 / 3)
+    tpot = FctStats(1, 3.5 / 3, None, 1.0, None, None, 2.5, unfinished=2, at_least=bounds)
+    one = FctStats(1, 1.0, None, None, None, None, 1.0)
+    same(
+        found,
+        [RequestStats("chat", 1, 3, 1, ttft, tpot), RequestStats("code", 0, 1, 1, one, NOTHING)],
     )
 
 

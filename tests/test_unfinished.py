@@ -55,9 +55,23 @@ def test_measures_count_unfinished_flows_as_old_as_they_are(tmp_path: Path) -> N
         {"label": "ask", "measured": True, "start_s": 0.5},
         {"label": "ask", "measured": False, "start_s": 0.0},
     ]
-    one = result(tmp_path, FLOWS, jobs=table("jobs", jobs))
+    of_each: list[dict[str, object]] = [
+        # Two answered, of which one has a single token; one has its first, of 5, since 0.6 s; one
+        # has none.
+        {"output_tokens": 3, "arrival_s": 0.0, "first_token_s": 0.1, "end_s": 0.5},
+        {"output_tokens": 1, "arrival_s": 0.0, "first_token_s": 0.3, "end_s": 0.3},
+        {"output_tokens": 5, "arrival_s": 0.4, "first_token_s": 0.6},
+        {"output_tokens": 2, "arrival_s": 0.25},
+    ]
+    times = [{"ttft_s": 0.1, "tpot_s": 0.2}, {"ttft_s": 0.3}, {"ttft_s": 0.2}, {}]
+    same: dict[str, object] = {"label": "chat", "measured": True}
+    requests = [{**same, **of, **time} for of, time in zip(of_each, times, strict=True)]
+    requests.append({**same, "measured": False, "output_tokens": 9, "arrival_s": 0.0})
+    tables = {"jobs": table("jobs", jobs), "requests": table("requests", requests)}
+    one = result(tmp_path, FLOWS, **tables)
     names = ["fct.max@all", "slowdown.p50@all", "fct_established.mean@all", "fct.p99@all"]
-    rows = measure(one, [*names, "jct.mean", "flows.unfinished", "goodput.p0"])
+    more = ["ttft.mean", "ttft.max", "tpot.mean@chat", "tpot.p0"]
+    rows = measure(one, [*names, "jct.mean", "flows.unfinished", "goodput.p0", *more])
     assert rows.drop("part", "unit").rows() == [
         ("fct", "max", 2.0, 4, 2, True),
         ("slowdown", "p50", 6.5, 4, 2, True),
@@ -67,6 +81,11 @@ def test_measures_count_unfinished_flows_as_old_as_they_are(tmp_path: Path) -> N
         ("jct", "mean", 0.625, 2, 1, True),
         ("flows", "unfinished", 2.0, None, None, False),
         ("goodput", "p0", 0.0, 5, None, False),
+        ("ttft", "mean", pytest.approx(1.35 / 4), 4, 1, True),
+        ("ttft", "max", 0.75, 4, 1, True),
+        # 0.2, and at least 0.4 / 4 and 0.
+        ("tpot", "mean", pytest.approx(0.1), 3, 2, True),
+        ("tpot", "p0", 0.0, 3, 2, True),
     ]
 
 

@@ -144,6 +144,11 @@ class Result:
         return self._table("ranks")
 
     @cached_property
+    def requests(self) -> pl.DataFrame:
+        """One row per request to a model, where a workload is of the kind `inference`."""
+        return self._table("requests")
+
+    @cached_property
     def workloads(self) -> pl.DataFrame:
         """One row per workload: the sizes and load that the scenario asks for."""
         return self._table("workloads")

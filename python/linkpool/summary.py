@@ -21,13 +21,16 @@ class Bounds:
     unfinished: int
     at_least: tuple[str, ...]
 
-    def shown(self, name: str, write: Callable[[float | None], str]) -> str:
-        """Write a statistic, marked as a lower bound if it is one, or say why there is none."""
+    def shown(self, name: str, write: Callable[[float | None], str], of: str = "flows") -> str:
+        """Write a statistic, marked as a lower bound if it is one, or say why there is none.
+
+        `of` is what it is of, in words.
+        """
         value: float | None = getattr(self, name)
         count = self.finished + self.unfinished
         percent = PERCENTILES.get(name)
         if value is None and count and percent is not None:
-            return f"needs {needed(percent)} flows"
+            return f"needs {needed(percent)} {of}"
         return f"≥ {write(value)}" if name in self.at_least else write(value)
 
 
@@ -232,6 +235,30 @@ class JobStats:
 
 
 @dataclass(frozen=True)
+class RequestStats:
+    """Requests to a model of one label that arrived in the measured period.
+
+    Attributes:
+        label: label of the workload.
+        left_out: requests that arrived before or after the measured period; the others count.
+        requests: number of them, those that were not answered included.
+        answered: number of those whose last token was there.
+        ttft: times to the first token (`ttft_s`); `finished`: it was there.
+        tpot: times per token behind the first (`tpot_s`) of answers of several tokens. That of an
+            answer that is not complete is at least the time since its first token over the number
+            of tokens that were to follow.
+
+    """
+
+    label: str
+    left_out: int
+    requests: int
+    answered: int
+    ttft: FctStats
+    tpot: FctStats
+
+
+@dataclass(frozen=True)
 class LinkUse:
     """One directed link; the fields are columns of the `links` table.
 
@@ -295,6 +322,7 @@ class Summary:
         groups: by transport, congestion control algorithm and label, in order of their first flow.
         workloads: in the order of the scenario.
         jobs: by label and kind, in order of their first job; empty without jobs.
+        requests: to models, by label, in order of their first answer; empty without.
         rtts: by transport and locality; empty unless they were recorded.
         layers: the links by the layers that they join, upwards and downwards apart.
         links: the busiest links by utilisation, at most 20.
@@ -311,6 +339,7 @@ class Summary:
     groups: list[Group]
     workloads: list[Distribution]
     jobs: list[JobStats]
+    requests: list[RequestStats]
     rtts: list[RttStats]
     layers: list[LayerUse]
     links: list[LinkUse]
@@ -330,6 +359,7 @@ class Summary:
                 "groups": [_group(of) for of in content["groups"]],
                 "workloads": [Distribution(**of) for of in content["workloads"]],
                 "jobs": [JobStats(**{**of, "jct": _fct(of["jct"])}) for of in content["jobs"]],
+                "requests": [_requests(of) for of in content["requests"]],
                 "rtts": [RttStats(**of) for of in content["rtts"]],
                 "layers": [LayerUse(**of) for of in content["layers"]],
                 "links": [LinkUse(**of) for of in content["links"]],
@@ -347,6 +377,10 @@ def _group(of: dict[str, Any]) -> Group:
         Slowdowns(**{**one, "at_least": tuple(one["at_least"])}) for one in of["slowdowns"]
     ]
     return Group(**{**of, **times, "slowdowns": slowdowns})
+
+
+def _requests(of: dict[str, Any]) -> RequestStats:
+    return RequestStats(**{**of, "ttft": _fct(of["ttft"]), "tpot": _fct(of["tpot"])})
 
 
 def _fct(of: dict[str, Any]) -> FctStats:

@@ -32,6 +32,7 @@ impl Scenario {
                     program.file.clear();
                     program.groups_file.iter_mut().for_each(String::clear);
                 }
+                WorkloadKind::Inference(inference) => inference.file.iter_mut().for_each(String::clear),
                 _ => {}
             }
         }
@@ -51,6 +52,9 @@ impl Scenario {
                 |name: &str, file: &String| NamedFile { key: key(name), name: file.clone(), parts: vec![file.clone()] };
             match &workload.kind {
                 WorkloadKind::Trace(trace) => files.extend(trace.file.iter().map(|file| whole("file", file))),
+                WorkloadKind::Inference(inference) => {
+                    files.extend(inference.file.iter().map(|file| whole("file", file)));
+                }
                 WorkloadKind::Session(session) if session.file.is_some() => {
                     files.push(whole("file", &session.path.to_string_lossy().into_owned()));
                 }

@@ -203,6 +203,9 @@ impl<T: Quantity> Quantity for Option<T> {
     fn text(&self) -> String {
         self.as_ref().map_or(String::new(), Quantity::text)
     }
+    fn outside(&self, bounds: &Bounds) -> Option<Wrong> {
+        self.as_ref()?.outside(bounds)
+    }
 }
 
 /// Each element must be within the bounds.

@@ -3,7 +3,7 @@
 use crate::capture::{Capture, CaptureError};
 use crate::plan::Plan;
 use crate::results::event::Posted;
-use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome, RequestOutcome};
 use crate::results::passing::Passed;
 use crate::results::sample::Sample;
 use crate::results::sink::Sink;
@@ -219,6 +219,10 @@ impl Sink for Files<'_> {
 
     fn rank(&mut self, rank: RankOutcome) {
         self.tables.rank(rank);
+    }
+
+    fn request(&mut self, request: RequestOutcome) {
+        self.tables.request(request);
     }
 
     fn packet(&mut self, passed: Passed) {

@@ -30,14 +30,16 @@ pub use offered::{OfferedLoad, offered_loads};
 pub use perfetto::{Lifetime, PerfettoError, perfetto};
 pub use plan::{
     CapturePlan, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes, PathError,
-    PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, View, Waits,
-    worthwhile_threads,
+    PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedServing, PlannedTransport, ProcessId, TransportId,
+    View, Waits, worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};
 pub use results::event::{Event, Happened, Posted};
 pub use results::ideal::Ideal;
-pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome, SubflowOutcome};
+pub use results::outcome::{
+    FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome, RequestOutcome, SubflowOutcome,
+};
 pub use results::passing::Passed;
 pub use results::read::{TableCells, read_columns, read_numbers, table_columns};
 pub use results::readable::check_table;

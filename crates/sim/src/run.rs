@@ -18,6 +18,7 @@ use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
 use crate::start::ranks::Ranks;
+use crate::start::serving::{Instances, Served};
 use linkpool_network::{Ended, HostId, LinkId, Network, NodeId, Partitions, Routes, Timetable, run_partitions};
 use linkpool_transport::control::HookError;
 use linkpool_units::Time;
@@ -152,7 +153,8 @@ pub fn simulate(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     check_undriven(plan)?;
-    let mut run = Run::new(plan, timetable, threads, &|| components(plan, timetable.routes_at(Time::ZERO)))?;
+    let (served, routes) = (Served::new(plan), timetable.routes_at(Time::ZERO));
+    let mut run = Run::new(plan, timetable, threads, &|| components(plan, routes, &served))?;
     let goal = plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows);
     let simulated = match run.advance(plan.end, goal, sink, progress)? {
         Ended::Done(at) => at,
@@ -366,12 +368,17 @@ impl Kept {
         }
         recorded.jobs.into_iter().for_each(|job| sink.job(job));
         recorded.ranks.into_iter().for_each(|rank| sink.rank(rank));
+        recorded.requests.into_iter().for_each(|request| sink.request(request));
         !sink.is_broken() && failure(buffers).is_none_or(|failure| failure.at >= before)
     }
 }
 
-/// The components of a partition, beside its endpoints.
-pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
+/// The components of a partition, beside its endpoints; all partitions of a run share `served`.
+pub(crate) fn components<'p>(
+    plan: &'p Plan,
+    routes: &'p Routes,
+    served: &Served,
+) -> Vec<Box<dyn Component + Send + 'p>> {
     let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
         Box::new(Sampling::new(plan)),
         Box::new(Period::new(plan)),
@@ -381,6 +388,9 @@ pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn 
     ];
     if !plan.programs.is_empty() {
         all.push(Box::new(Ranks::new(plan)));
+    }
+    if !plan.served.is_empty() {
+        all.push(Box::new(Instances::new(plan, served.clone())));
     }
     if plan.replayed.iter().any(|messages| !messages.is_empty()) {
         all.push(Box::new(Replay(plan)));

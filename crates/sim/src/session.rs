@@ -10,12 +10,13 @@ use crate::host::component::Component;
 use crate::host::message::Message;
 use crate::plan::{FlowId, Plan};
 use crate::results::event::Event;
-use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome, RequestOutcome};
 use crate::results::passing::Passed;
 use crate::results::sample::Sample;
 use crate::results::sink::Sink;
 use crate::run::{Progress, Run, RunError, components};
 use crate::start::driver::{Driver, Messages, React, Send, SendError, Timer};
+use crate::start::serving::Served;
 use linkpool_network::{Ended, HostId, Timetable};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -127,8 +128,9 @@ impl Session {
             let Ground { scenario, plan, timetable, directory } = &**ground;
             let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
             let messages = Messages::new(plan, directory.is_some());
+            let served = Served::new(plan);
             let of_partition = || {
-                let mut all = components(plan, timetable.routes_at(Time::ZERO));
+                let mut all = components(plan, timetable.routes_at(Time::ZERO), &served);
                 let driver: Box<dyn Component + std::marker::Send> =
                     Box::new(Driver::new(plan, messages.clone(), react.clone()));
                 all.push(driver);
@@ -349,6 +351,10 @@ impl Sink for Taking<'_, '_> {
 
     fn rank(&mut self, rank: RankOutcome) {
         self.files.iter_mut().for_each(|files| files.rank(rank));
+    }
+
+    fn request(&mut self, request: RequestOutcome) {
+        self.files.iter_mut().for_each(|files| files.request(request));
     }
 
     fn packet(&mut self, passed: Passed) {

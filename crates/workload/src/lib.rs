@@ -11,6 +11,7 @@ mod matrix;
 mod process;
 pub mod program;
 mod room;
+pub mod serving;
 mod sizes;
 
 pub use arrivals::{PoissonTimes, jitter};

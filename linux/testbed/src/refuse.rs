@@ -53,6 +53,8 @@ pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings
         let missing = match workload.kind {
             WorkloadKind::Collective(_) => "collective operations",
             WorkloadKind::Program(_) => "programs of ranks",
+            WorkloadKind::Training(_) => "training jobs",
+            WorkloadKind::Inference(_) => "requests to models",
             _ => continue,
         };
         bail!("[workload] {}: {missing} are not among the workloads of the test bed", workload.label);

@@ -119,6 +119,8 @@ def print_result(result: Result, console: Console) -> None:
         console.print(f"{line}\n", soft_wrap=True)
     if summary.jobs:
         console.print(_jobs(summary))
+    if summary.requests:
+        console.print(_requests(summary))
     if summary.rtts:
         console.print(_rtts(summary))
     console.print(_layers(summary))
@@ -212,10 +214,26 @@ def _jobs(summary: Summary) -> Table:
     for heading in (*counted, *headings, "flows not started") if cut else (*counted, *headings):
         table.add_column(heading, justify="right")
     for of in summary.jobs:
-        times = (of.jct.shown(name, show_seconds) for name in JCT)
+        times = (of.jct.shown(name, show_seconds, "jobs") for name in JCT)
         counts = map(str, (of.left_out, of.jobs, of.jct.finished))
         not_started = (str(of.not_started),) if cut else ()
         table.add_row(of.label, of.kind, *counts, *times, *not_started)
+    return table
+
+
+def _requests(summary: Summary) -> Table:
+    title = "requests: time to first token (TTFT), time per output token behind it (TPOT)"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("label", overflow="fold")
+    headings = ("left out", "requests", "answered", "", "mean", "median", "90th", "99th", "largest")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for of in summary.requests:
+        counts = tuple(map(str, (of.left_out, of.requests, of.answered)))
+        for row, (name, times) in enumerate((("TTFT", of.ttft), ("TPOT", of.tpot))):
+            first = (of.label, *counts) if row == 0 else ("", "", "", "")
+            shown = (times.shown(field, show_seconds, "requests") for field in JCT)
+            table.add_row(*first, name, *shown)
     return table
 
 

@@ -121,6 +121,20 @@ MEASURES: dict[str, Measure] = {
             ),
         ),
         Measure(
+            "ttft",
+            "s",
+            "time to the first token of requests, by label",
+            by_ratio=True,
+            needs=("workload.inference",),
+        ),
+        Measure(
+            "tpot",
+            "s",
+            "time per output token of requests behind the first, by label",
+            by_ratio=True,
+            needs=("workload.inference",),
+        ),
+        Measure(
             "utilisation",
             "",
             "share of the links' rates used in the measured period, by layer",

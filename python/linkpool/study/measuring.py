@@ -221,6 +221,17 @@ def by_layer(values: Values, layers: Sequence[tuple[str, str]]) -> Iterator[Part
         yield Part.of(f"{layer}, {to_layer}", values[of_row == number])
 
 
+def _by_label(
+    result: Result, table: str, chosen: Flags, times: Values, unfinished: Flags
+) -> Iterator[Part]:
+    """Give the parts of the chosen rows of a table that have one label, in order of the first."""
+    (labels,) = result.columns(table, "label")
+    of_row = np.array(labels, object)
+    for label in dict.fromkeys(of_row[chosen]):
+        mine = chosen & (of_row == label)
+        yield Part.of(label, times[mine], unfinished[mine])
+
+
 def _parts(table: pl.DataFrame) -> Iterator[Part]:
     """Give the parts of a table with columns `part` and `value`, in order of their first rows."""
     for (name,), of in table.partition_by("part", as_dict=True, maintain_order=True).items():
@@ -280,14 +291,29 @@ def _jain(result: Result) -> Iterator[Row]:
 @sampled("jct")
 def _jct(result: Result) -> Iterator[Part]:
     measured, start, end, time = result.numbers("jobs", "measured", "start_s", "end_s", "jct_s")
-    (labels,) = result.columns("jobs", "label")
     under_way = np.isnan(end)
     times = np.where(under_way, float(result.run["simulated_s"]) - start, time)
-    of_row = np.array(labels, object)
-    chosen = measured == 1.0
-    for label in dict.fromkeys(of_row[chosen]):
-        mine = chosen & (of_row == label)
-        yield Part.of(label, times[mine], under_way[mine])
+    yield from _by_label(result, "jobs", measured == 1.0, times, under_way)
+
+
+@sampled("ttft")
+def _ttft(result: Result) -> Iterator[Part]:
+    names = ("measured", "arrival_s", "first_token_s", "ttft_s")
+    measured, arrival, first, time = result.numbers("requests", *names)
+    waits = np.isnan(first)
+    times = np.where(waits, float(result.run["simulated_s"]) - arrival, time)
+    yield from _by_label(result, "requests", measured == 1.0, times, waits)
+
+
+@sampled("tpot")
+def _tpot(result: Result) -> Iterator[Part]:
+    names = ("measured", "output_tokens", "first_token_s", "end_s", "tpot_s")
+    measured, tokens, first, end, time = result.numbers("requests", *names)
+    unfinished = np.isnan(end)
+    # Without a first token the time has not begun.
+    so_far = np.nan_to_num(float(result.run["simulated_s"]) - first, nan=0.0)
+    times = np.where(unfinished, so_far / np.maximum(tokens - 1.0, 1.0), time)
+    yield from _by_label(result, "requests", (measured == 1.0) & (tokens > 1.0), times, unfinished)
 
 
 @counted("utilisation")

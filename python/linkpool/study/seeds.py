@@ -36,6 +36,8 @@ def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     for kind, tables in (workloads if isinstance(workloads, Mapping) else {}).items():
         drawn = [DRAWN[kind]] if kind in DRAWN else []
         drawn += _drawn(tables if isinstance(tables, Sequence) else [])
+        if kind == "inference":
+            drawn += _drawn_requests(tables if isinstance(tables, Sequence) else [])
         if drawn:
             changed.append(f"{' and '.join(drawn)} of {kind}")
         else:
@@ -48,6 +50,16 @@ def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
         (changed if chosen else same).append("which links change")
         same.append("when links change")
     return changed, same
+
+
+def _drawn_requests(tables: Sequence[Any]) -> list[str]:
+    found = ["arrivals"] if any("requests_per_second" in table for table in tables) else []
+    lengths = ("prompt_tokens", "output_tokens")
+    if any(isinstance(table.get(key), Mapping) for table in tables for key in lengths):
+        found.append("lengths")
+    if any("experts" in table for table in tables):
+        found.append("choices of experts")
+    return found
 
 
 def _drawn(tables: Sequence[Any]) -> list[str]:

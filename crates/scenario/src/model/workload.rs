@@ -62,10 +62,15 @@ impl Workload {
         self.kind.each(visit);
     }
 
-    /// The labels of its flows: of flows that the workload starts by itself, and of flows that
-    /// answer them.
-    pub fn labels(&self) -> (String, &str) {
-        let answered = self.kind.settings().answers().is_some();
-        (if answered { format!("{} request", self.label) } else { self.label.clone() }, &self.label)
+    /// The labels of its flows: of the first, and of those that have one of their own, such as
+    /// answers.
+    pub fn labels(&self) -> (String, Option<String>) {
+        match self.kind.settings().second() {
+            Some(second) => {
+                let named = |behind: &str| format!("{}{behind}", self.label);
+                (named(second.of_first), Some(named(second.of_second)))
+            }
+            None => (self.label.clone(), None),
+        }
     }
 }

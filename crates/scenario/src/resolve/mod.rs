@@ -10,6 +10,7 @@ mod graph_file;
 mod graphml;
 mod hpcc_topology;
 mod htsim;
+mod inference;
 mod measure;
 mod multipath;
 mod node_link;

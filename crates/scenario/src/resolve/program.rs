@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use linkpool_settings::Names;
-use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat};
+use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat, RankHosts};
 use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_chakra, read_goal, read_goal_binary};
 use sha2::{Digest, Sha256};
 
@@ -16,18 +16,22 @@ use crate::included::{check_digest, hex};
 use crate::known::Known;
 use crate::quote::quoted;
 
+/// Reads the file of the hosts of ranks, if there is one.
+pub(super) fn read_hosts(ranks: &mut RankHosts, known: &Known<'_>, section: &mut Section<'_, '_>) {
+    let Some(file) = ranks.hosts_file.take() else { return };
+    let alone = "stands beside `hosts`, which says the same; leave one of both out";
+    section.check(ranks.hosts.is_none(), "hosts_file", alone);
+    // In a topology that is in error, nobody knows which hosts there are.
+    match known.fabric.map(|_| hosts(&file, known)) {
+        Some(Ok(hosts)) => ranks.hosts = Some(hosts),
+        Some(Err(why)) => section.error("hosts_file", why),
+        None => section.doubt(),
+    }
+}
+
 /// Reads the trace of `program`, and the file of its hosts.
 pub(super) fn read(program: &mut Program, known: &Known<'_>, section: &mut Section<'_, '_>) {
-    if let Some(file) = program.hosts_file.take() {
-        let alone = "stands beside `hosts`, which says the same; leave one of both out";
-        section.check(program.hosts.is_none(), "hosts_file", alone);
-        // In a topology that is in error, nobody knows which hosts there are.
-        match known.fabric.map(|_| hosts(&file, known)) {
-            Some(Ok(hosts)) => program.hosts = Some(hosts),
-            Some(Err(why)) => section.error("hosts_file", why),
-            None => section.doubt(),
-        }
-    }
+    read_hosts(&mut program.placed, known, section);
     if !section.is_good() {
         return;
     }

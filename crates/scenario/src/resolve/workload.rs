@@ -8,7 +8,7 @@ use linkpool_workload::kinds::{Pairs, Place, TierShare};
 
 use super::section::Section;
 use super::settings::read_workload;
-use super::{Period, paths, program, trace};
+use super::{Period, inference, paths, program, trace};
 use crate::errors::Report;
 use crate::known::Known;
 use crate::model::{Change, OTHERS, Role, Transport, Until, Workload};
@@ -74,10 +74,17 @@ impl Workloads {
         if let WorkloadKind::Program(program) = &mut workload.kind {
             program::read(program, around.known, section);
         }
+        if let WorkloadKind::Training(training) = &mut workload.kind {
+            program::read_hosts(&mut training.placed, around.known, section);
+        }
+        if let WorkloadKind::Inference(inference) = &mut workload.kind {
+            inference::read(inference, around.known, section);
+        }
         if let (Some(fabric), Some(period)) = (around.known.fabric, around.period) {
             complete(&mut workload, around, (fabric, period), section);
         }
-        self.labels.extend([workload.label.clone(), workload.labels().0]);
+        let (first, second) = workload.labels();
+        self.labels.extend([workload.label.clone(), first].into_iter().chain(second));
         self.used.extend([Some(workload.transport), workload.small.map(|small| small.transport)]);
         self.resolved.push(workload);
     }

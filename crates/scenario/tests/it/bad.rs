@@ -590,7 +590,10 @@ fn an_error_reads_like_a_compilers() {
     assert_eq!(keys, ["duration", "topology", "workload"]);
     let workloads =
         errors[2].message.strip_prefix("missing, so that no flow starts; write [[workload.flow]], incast, ");
-    assert!(workloads.is_some_and(|all| all.ends_with(", program, collective, training or session")), "{workloads:?}");
+    assert!(
+        workloads.is_some_and(|all| all.ends_with(", program, collective, training, inference or session")),
+        "{workloads:?}"
+    );
     let topologies = "missing; write exactly one of [topology.many-to-one], traffic-shift, dumbbell, ";
     assert!(errors[1].message.starts_with(topologies), "{}", errors[1].message);
     assert!(errors[1].message.ends_with(", xpander, ring, triangle or graph"), "{}", errors[1].message);

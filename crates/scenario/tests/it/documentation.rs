@@ -205,6 +205,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("program", "Program"),
         ("collective", "Collective"),
         ("training", "Training"),
+        ("inference", "Inference"),
         ("session", "Session"),
     ];
     kinds("scenario/workload.md", &workloads, &["label", "transport", "role", "start", "small"]);

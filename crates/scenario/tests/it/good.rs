@@ -423,6 +423,6 @@ fn answers_have_the_label_and_requests_say_that_they_are() {
         format!("{INCAST}[[workload.partition-aggregate]]\ntransport = \"amp\"\nservers = 2\nlabel = \"search\"\n");
     let scenario = good(&text);
     let labels: Vec<_> = scenario.workloads.iter().map(|workload| workload.labels()).collect();
-    let [first, second] = ["incast", "search request"].map(str::to_string);
-    assert_eq!(labels, [(first, "incast"), (second, "search")]);
+    let [first, second, answers] = ["incast", "search request", "search"].map(str::to_string);
+    assert_eq!(labels, [(first, None), (second, Some(answers))]);
 }

@@ -9,6 +9,7 @@ mod documentation;
 mod fuzz;
 mod good;
 mod graph;
+mod inference;
 mod overrides;
 mod paths;
 mod programs;

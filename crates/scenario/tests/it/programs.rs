@@ -41,7 +41,7 @@ fn hosts_of_ranks_stand_in_a_file_line_by_line() {
     let with = |hosts: &'static str| [("p.goal", GOAL.as_bytes()), ("hosts", hosts.as_bytes())];
     let keys = format!("{OF_GOAL}\nhosts_file = \"hosts\"");
     let program = run("hosts", &with("# ranks\nS2 # by name\n\n2\n"), "dumbbell", &keys).unwrap();
-    assert_eq!(program.hosts, Some(vec![1.into(), 2.into()]));
+    assert_eq!(program.placed.hosts, Some(vec![1.into(), 2.into()]));
     let of = |hosts, more: &str| wrong("hosts-bad", &with(hosts), &format!("{keys}{more}"));
     for (hosts, message) in [
         ("S1\n\nS9\n", "hosts:3: there is no host \"S9\"; hosts are S1 to S2 and D1 to D2, or their indices 0 to 3"),

@@ -37,6 +37,8 @@ pub(crate) enum Message {
     Decide,
     /// A flow takes this path from now on.
     Place(Long, Vec<LinkId>),
+    /// Something about this model of the plan, which is served here.
+    Serve(u32, Serve),
     /// A timer of the program that drives the run is due here.
     Timer(Posted),
 }
@@ -59,10 +61,28 @@ impl Message {
             Message::Calculated((programs, _), node) => (10, *programs, *node),
             Message::Closed(flow, _) => (11, (*flow).into(), 0),
             Message::Told((programs, _), node) => (12, *programs, *node),
+            Message::Serve(served, Serve::Over(request, _)) => (14, *served, *request),
+            Message::Serve(served, Serve::Choose(place)) => (15, *served, *place),
+            Message::Serve(served, Serve::Computed(request)) => (16, *served, *request),
+            Message::Serve(served, Serve::Stepped(instance)) => (17, *served, *instance),
             // Each host numbers the timers that it sets.
             Message::Timer(timer) => (13, timer.from.into(), timer.id.into()),
         }
     }
+}
+
+/// What a host learns about a model that is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Serve {
+    /// The router, which is here, chooses a decode instance for the request whose prompt is computed
+    /// as this number.
+    Choose(u32),
+    /// The prompt of this request is computed here.
+    Computed(u32),
+    /// This decode instance, which is here, has computed.
+    Stepped(u32),
+    /// All tokens of this request are there, at this decode instance; the router is here.
+    Over(u32, u32),
 }
 
 /// A flow that its host reports as long.

@@ -9,6 +9,7 @@ pub(crate) mod paths;
 pub(crate) mod placement;
 pub(crate) mod planned;
 pub(crate) mod programs;
+pub(crate) mod serving;
 pub(crate) mod traffic;
 pub(crate) mod transports;
 pub(crate) mod waits;
@@ -22,6 +23,7 @@ pub use paths::{PathError, PathRule};
 pub use placement::Placement;
 pub use planned::{Driven, PlannedFlow, PlannedProcess};
 pub use programs::{MessageOf, PlannedPrograms};
+pub use serving::PlannedServing;
 pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::{Follower, Waits};
 
@@ -60,6 +62,8 @@ pub struct Plan {
     pub processes: Vec<PlannedProcess>,
     /// The programs of ranks, whose messages are flows of the run.
     pub programs: Vec<PlannedPrograms>,
+    /// The models that are served, whose messages are flows of the run.
+    pub served: Vec<PlannedServing>,
     /// The goal that ends the run early, if there is one.
     pub goal: Option<Goal>,
     /// The kinds of messages that a program sends while the run goes on: one for each workload of kind `session`.
@@ -120,7 +124,8 @@ impl Plan {
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let mut traffic = Traffic::new(scenario, &fabric, of);
         let (flows, waits) = traffic.in_order(scenario.duration);
-        let Traffic { labels, workloads, jobs, persistent, processes, programs, driven, replayed, .. } = traffic;
+        let Traffic { labels, workloads, jobs, persistent, processes, programs, served, driven, replayed, .. } =
+            traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -147,6 +152,7 @@ impl Plan {
             waits,
             processes,
             programs,
+            served,
             goal,
             driven,
             replayed,
@@ -171,9 +177,34 @@ impl Plan {
         self.id(ProcessId::new(self.processes.len() + channel * self.fabric.hosts() + host.index()), number)
     }
 
-    /// Processes, and hosts that number messages of their own.
+    /// The number in the results of message `number` that an instance of `served`, a place in [`Plan::served`], sends;
+    /// its instances of prefill are counted first. The messages of an instance are numbered as the flows of a process
+    /// are. None beyond 32 bits.
+    pub(crate) fn served_id(&self, served: usize, instance: usize, number: u32) -> Option<FlowId> {
+        self.id(ProcessId::new(self.first_of_served(served) + instance), number)
+    }
+
+    /// The place in [`Plan::served`] of the model of which flow `id` is a message, if it is one.
+    pub(crate) fn of_served(&self, id: FlowId) -> Option<u32> {
+        if self.served.is_empty() {
+            return None;
+        }
+        let index = u64::from(id).checked_sub(self.first_of_processes())?;
+        let who = (index % self.numbering()) as usize;
+        // There are few models.
+        let served = (0..self.served.len()).rev().find(|served| self.first_of_served(*served) <= who);
+        served.map(|served| served as u32)
+    }
+
+    /// The number of the first instance of `served` among those that number messages.
+    fn first_of_served(&self, served: usize) -> usize {
+        let before = self.served[..served].iter().map(PlannedServing::instances).sum::<usize>();
+        self.processes.len() + self.driven.len() * self.fabric.hosts() + before
+    }
+
+    /// Processes, hosts and instances that number messages of their own.
     fn numbering(&self) -> u64 {
-        (self.processes.len() + self.driven.len() * self.fabric.hosts()) as u64
+        self.first_of_served(self.served.len()) as u64
     }
 
     /// The number in the results of flow `number` of `process`. The flows of the plan come first,
@@ -231,6 +262,7 @@ impl Plan {
         let mut found = vec![any; self.fabric.hosts()];
         self.flows.iter().for_each(|f| found[end(&f.flow).index()] = true);
         self.programs.iter().flat_map(|programs| &programs.hosts).for_each(|host| found[host.index()] = true);
+        self.served.iter().flat_map(PlannedServing::hosts).for_each(|host| found[host.index()] = true);
         HostId::first(found.len()).zip(found).filter_map(|(host, is)| is.then_some(host))
     }
 
@@ -266,11 +298,12 @@ impl Plan {
         if may_run_ahead { partitions.running_ahead(&self.fabric, self.policies, timetable) } else { partitions }
     }
 
-    /// May a host send another a message without a packet? So do processes, programs that drive the run, flows that wait for others, messages that share a
+    /// May a host send another a message without a packet? So do processes, models that are served, programs that drive the run, flows that wait for others, messages that share a
     /// connection, a scheduler, and connections that have no FIN.
     pub(crate) fn sends_messages(&self) -> bool {
         !self.driven.is_empty()
             || !self.processes.is_empty()
+            || !self.served.is_empty()
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
             || self.programs.iter().any(|programs| programs.programs.ranks.iter().any(Rank::is_tied))

@@ -4,6 +4,7 @@ use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::planned::{Driven, PlannedFlow, PlannedProcess, by_size};
 use crate::plan::programs::PlannedPrograms;
+use crate::plan::serving::PlannedServing;
 use crate::plan::waits::{Follower, Waits};
 use crate::plan::workload;
 use linkpool_network::Fabric;
@@ -14,6 +15,7 @@ use linkpool_workload::Flow;
 use linkpool_workload::kinds::Driven::{Outside, Replayed};
 use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run, TraceFlow, Wait};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The flows and processes of a scenario's workloads.
 #[derive(Default)]
@@ -31,6 +33,7 @@ pub(crate) struct Traffic {
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
     pub(crate) programs: Vec<PlannedPrograms>,
+    pub(crate) served: Vec<PlannedServing>,
     pub(crate) driven: Vec<Driven>,
     /// Of each of these, the messages that a file has.
     pub(crate) replayed: Vec<Vec<PlannedFlow>>,
@@ -95,7 +98,8 @@ impl Traffic {
             driven
         }));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
-        let Demand { listed, waits, enough, drawn, processes, programs } = workload.kind.settings().demand(run);
+        let Demand { listed, waits, enough, drawn, processes, programs, serving } =
+            workload.kind.settings().demand(run);
         let first = self.flows.len();
         let place = |flow: u32| first + flow as usize;
         self.waits.extend(waits.into_iter().map(|wait| (first, wait)));
@@ -105,6 +109,10 @@ impl Traffic {
         let first = self.programs.last().map_or(0, PlannedPrograms::end);
         let planned = |programs| PlannedPrograms::new(programs, run.start, (transport, small, label), first);
         self.programs.extend(programs.map(planned));
+        self.served.extend(serving.map(|serving| {
+            let serving = Arc::new(serving);
+            PlannedServing { serving, transport, small, label, experts_label: answer_label }
+        }));
         let planned = |ProcessStart { process, home, after, until }| PlannedProcess {
             process,
             home,
@@ -120,17 +128,18 @@ impl Traffic {
 
     /// The places of the labels of `workload`, which are its own, whatever others are called.
     fn labels(&mut self, workload: &Workload) -> (LabelId, LabelId) {
-        let (first, answers) = workload.labels();
+        let (first, second) = workload.labels();
         let place = LabelId::new(self.labels.len());
         let kind = workload.kind.settings().jobs(workload.kind.name());
         let persistent = workload.kind.settings().persistent();
-        self.persistent.extend(if first == answers { vec![persistent] } else { vec![persistent; 2] });
-        if first == answers {
-            self.labels.push(first);
+        self.labels.push(first);
+        self.persistent.push(persistent);
+        let Some(second) = second else {
             self.jobs.push(kind);
             return (place, place);
-        }
-        self.labels.extend([first, answers.to_string()]);
+        };
+        self.labels.push(second);
+        self.persistent.push(persistent);
         self.jobs.extend([None, kind]);
         (place, place.plus(1))
     }

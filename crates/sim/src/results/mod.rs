@@ -16,6 +16,7 @@ mod pauses_table;
 pub(crate) mod ranks_table;
 pub(crate) mod read;
 pub(crate) mod readable;
+pub(crate) mod requests_table;
 pub(crate) mod sample;
 pub(crate) mod series;
 pub(crate) mod sink;

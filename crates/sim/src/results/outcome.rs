@@ -112,6 +112,37 @@ pub struct RankOutcome {
     pub left: (u32, Option<u32>),
 }
 
+/// A request to a model, answered or not at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RequestOutcome {
+    /// Place in the plan's models that are served.
+    pub served: usize,
+    /// The request, by its place there.
+    pub request: u32,
+    /// Its decode instance; none if it has none yet, or needs none.
+    pub decode: Option<u32>,
+    /// When its keys and values were sent.
+    pub sent: Option<Time>,
+    /// When they had arrived.
+    pub arrived: Option<Time>,
+    /// When its first token was there.
+    pub first_token: Option<Time>,
+    /// When its last token was there.
+    pub end: Option<Time>,
+    /// Tokens that were there.
+    pub tokens: u32,
+    /// Its end, or that of the run.
+    pub active_until: Time,
+}
+
+impl RequestOutcome {
+    /// Nothing has happened to it.
+    pub(crate) fn new(served: usize, request: u32) -> RequestOutcome {
+        let (decode, sent, arrived, first_token, end) = (None, None, None, None, None);
+        RequestOutcome { served, request, decode, sent, arrived, first_token, end, tokens: 0, active_until: Time::ZERO }
+    }
+}
+
 /// What a link put on the wire in the measured period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeasuredLink {

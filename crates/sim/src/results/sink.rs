@@ -2,7 +2,7 @@
 
 use crate::plan::FlowId;
 use crate::results::event::Event;
-use crate::results::outcome::{FlowOutcome, JobOutcome, MeasuredLink, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, MeasuredLink, RankOutcome, RequestOutcome};
 use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
 use linkpool_network::{LinkId, NodeId};
@@ -23,6 +23,9 @@ pub trait Sink {
     /// A rank has ended an iteration of its program: by the time of its end, and at one time by
     /// programs and rank; iterations that the end of the run cuts off come last.
     fn rank(&mut self, _rank: RankOutcome) {}
+    /// A request to a model is answered: by the time of its end, and at one time by model and number; requests that the
+    /// end of the run cuts off come last.
+    fn request(&mut self, _request: RequestOutcome) {}
     /// A packet passes a port that is recorded: by the time at which it passes.
     fn packet(&mut self, _passed: Passed) {}
     /// Something has happened to a message of a driven run: by time, and at one time by what, and by number.
@@ -65,6 +68,7 @@ pub(crate) struct Recorded {
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) jobs: Vec<JobOutcome>,
     pub(crate) ranks: Vec<RankOutcome>,
+    pub(crate) requests: Vec<RequestOutcome>,
     pub(crate) passing: Vec<Passing>,
     pub(crate) events: Vec<Event>,
     /// Flows whose data has been delivered whole, and when.
@@ -148,6 +152,7 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         ready.delivered.append(&mut buffer.delivered);
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.ranks.extend(buffer.ranks.extract_if(.., |r| r.active_until < before));
+        ready.requests.extend(buffer.requests.extract_if(.., |r| r.active_until < before));
         ready.events.extend(buffer.events.extract_if(.., |e| e.at < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }
@@ -155,6 +160,7 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
     ready.events.sort_unstable_by_key(Event::order);
     ready.ranks.sort_unstable_by_key(|r| (r.active_until, r.programs, r.rank, r.iteration));
+    ready.requests.sort_unstable_by_key(|r| (r.active_until, r.served, r.request));
     ready
 }
 
@@ -196,6 +202,7 @@ mod tests {
             active_until: at,
             left: (0, None),
         });
+        recorded.requests.push(RequestOutcome { active_until: at, ..RequestOutcome::new(0, 0) });
         let flow = Flow::new((HostId::new(0), HostId::new(1)), None, Time::ZERO);
         recorded.flows.push(FlowOutcome {
             flow: FlowId::new(0),
@@ -226,6 +233,7 @@ mod tests {
             let flows: Vec<u64> = taken.flows.iter().map(|flow| flow.active_until.0).collect();
             assert!(taken.samples.iter().map(|sample| sample.at.0).eq(flows.iter().copied()));
             assert!(taken.ranks.iter().map(|rank| rank.active_until.0).eq(flows.iter().copied()));
+            assert!(taken.requests.iter().map(|request| request.active_until.0).eq(flows.iter().copied()));
             assert_eq!((taken.jobs.len(), taken.passing.len()), (flows.len(), flows.len()));
             flows
         };

@@ -8,9 +8,10 @@ use crate::results::flows_table::{FlowRow, MetricRow, SubflowRow};
 use crate::results::ideal::Ideal;
 use crate::results::jobs_table::JobRow;
 use crate::results::links_table::LinkRow;
-use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome, RequestOutcome};
 use crate::results::pauses_table::{self, PauseRow};
 use crate::results::ranks_table::RankRow;
+use crate::results::requests_table::RequestRow;
 use crate::results::sample::Sample;
 use crate::results::series::{SERIES, SeriesTables};
 use crate::results::sink::Sink;
@@ -47,6 +48,7 @@ pub(crate) struct Tables<'p> {
     places: Vec<(u32, u32)>,
     jobs: Option<Table>,
     ranks: Option<Table>,
+    requests: Option<Table>,
     /// By label: the number of flows that have started.
     started: Vec<u32>,
     series: SeriesTables<'p>,
@@ -74,6 +76,7 @@ impl<'p> Tables<'p> {
             ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: has_jobs.then(|| Table::create::<JobRow<'_>>(directory)).transpose()?,
             ranks: (!plan.programs.is_empty()).then(|| Table::create::<RankRow<'_>>(directory)).transpose()?,
+            requests: (!plan.served.is_empty()).then(|| Table::create::<RequestRow<'_>>(directory)).transpose()?,
             started: vec![0; plan.labels.len()],
             series: SeriesTables::create(directory, plan)?,
             failure: None,
@@ -106,7 +109,10 @@ impl<'p> Tables<'p> {
         match self.failure {
             Some(failure) => Err(failure),
             None => {
-                let rest = [self.jobs, self.ranks, self.metrics].into_iter().flatten().try_for_each(Table::close);
+                let rest = [self.jobs, self.ranks, self.requests, self.metrics]
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(Table::close);
                 self.series.close().and(self.flows.close()).and(self.subflows.close()).and(rest)?;
                 Ok(self.started)
             }
@@ -145,6 +151,12 @@ impl Sink for Tables<'_> {
         self.note(written);
     }
 
+    fn request(&mut self, request: RequestOutcome) {
+        let row = RequestRow { plan: self.plan, outcome: &request };
+        let written = self.requests.as_mut().map_or(Ok(()), |table| table.push(&row));
+        self.note(written);
+    }
+
     fn is_broken(&self) -> bool {
         self.failure.is_some()
     }
@@ -172,6 +184,7 @@ pub fn tables() -> Vec<TableInfo> {
     tables.extend([
         JobRow::TABLE,
         RankRow::TABLE,
+        RequestRow::TABLE,
         WorkloadRow::TABLE,
         OfferedLoad::TABLE,
         LinkRow::TABLE,

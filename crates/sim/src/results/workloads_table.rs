@@ -10,7 +10,7 @@ use parquet::errors::Result;
 use std::iter::once;
 use std::path::Path;
 
-/// A workload, or the flows of one that answer others.
+/// A workload, or the flows of one that have a label of their own.
 pub(super) struct WorkloadRow<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
@@ -24,7 +24,8 @@ pub(super) struct WorkloadRow<'a> {
 
 table! {
     /// A row per workload: the flows that it was to start. Requests and answers of
-    /// `partition-aggregate` have a row each.
+    /// `partition-aggregate` have a row each, and so have keys and values and the tokens for experts
+    /// of `inference`.
     "workloads" of WorkloadRow<'_>, always, |row|
     /// `label` in flows.
     label: str, "" = row.label;
@@ -34,12 +35,12 @@ table! {
     kind: str, "" = row.workload.kind.name();
     /// Name of the transport in the scenario.
     transport: str, "" = row.scenario.transports[row.workload.transport].name.as_str();
-    /// `constant`, `uniform`, `pareto`, the name of the table, `trace`, `messages` (of collective
-    /// operations and programs) or `unlimited`.
+    /// `constant`, `uniform`, `lognormal`, `pareto`, the name of the table, `trace`, `messages` (of collective
+    /// operations and programs, and tokens for experts) or `unlimited`.
     sizes: str, "" = row.sizes.name.as_str();
     /// How a table is read: `linear` or `stair`; null: no table.
     interpolation: str, "" = row.sizes.interpolation;
-    /// Mean of the distribution, not of what was drawn; null: unlimited.
+    /// Mean of the distribution, not of what was drawn; null: unlimited, or not known before the run.
     mean_bytes: f64, "B" = row.sizes.mean;
     /// Payload that arrivals at this rate offer with this mean, over what the links from all hosts
     /// carry; null: no rate of arrivals.
@@ -56,9 +57,9 @@ pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started:
     let mut started = started.iter();
     for (number, workload) in (0..).zip(&scenario.workloads) {
         let settings = workload.kind.settings();
-        let (first, answers) = workload.labels();
-        let sizes = once(settings.sizes()).chain(settings.answers());
-        for ((label, sizes), started) in [first.as_str(), answers].into_iter().zip(sizes).zip(&mut started) {
+        let (first, second) = workload.labels();
+        let sizes = once(settings.sizes()).chain(settings.second().map(|second| second.sizes));
+        for ((label, sizes), started) in once(&first).chain(&second).zip(sizes).zip(&mut started) {
             let not_started = settings.listed().map(|listed| listed - started);
             table.push(&WorkloadRow { scenario, plan, workload, number, label, sizes, not_started })?;
         }

@@ -7,3 +7,4 @@ pub(crate) mod goal;
 pub(crate) mod placement;
 pub(crate) mod processes;
 pub(crate) mod ranks;
+pub(crate) mod serving;

@@ -16,6 +16,7 @@ use crate::plan::{FlowId, Plan};
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, failure, take};
 use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, check_undriven, components};
+use crate::start::serving::Served;
 use linkpool_network::{Ended, LinkId, Network, Partitions, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -79,7 +80,8 @@ pub(crate) fn follow(
     let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();
     let lookahead = network.lookahead();
     let mine = Mine::new(&plan.fabric, &whole, 0);
-    let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, mine, components(&plan, routes));
+    let all = components(&plan, routes, &Served::new(&plan));
+    let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, mine, all);
     let over = AtomicBool::new(false);
     let rows = Mutex::new(Rows::default());
     let taken = || rows.lock().expect("nothing panics while it holds rows");

@@ -12,6 +12,7 @@ mod estimates;
 mod fabrics;
 mod ideal;
 mod incast;
+mod inference;
 mod large_fabrics;
 mod late_packets;
 mod late_timers;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use linkpool_engine::{Stream, stream};
 use linkpool_units::{HostId, Time};
+use rand::seq::SliceRandom;
 
 use crate::flow::Flow;
 use crate::process::Process;
 use crate::program::Programs;
+use crate::serving::Serving;
 
 /// The run in which a workload asks for flows.
 #[derive(Clone, Debug)]
@@ -40,6 +42,13 @@ impl Run {
         stream(self.seed, self.kind, self.index)
     }
 
+    /// All hosts in a random order of the workload.
+    pub(super) fn shuffled(&self) -> Vec<HostId> {
+        let mut all: Vec<HostId> = HostId::first(self.hosts()).collect();
+        all.shuffle(&mut self.random());
+        all
+    }
+
     /// The random numbers of its process `i`.
     pub(super) fn random_of_process(&self, i: u32) -> Stream {
         stream(self.seed, &format!("{} process", self.kind), self.index << 32 | u64::from(i))
@@ -63,6 +72,8 @@ pub struct Demand {
     pub processes: Vec<ProcessStart>,
     /// The programs of ranks.
     pub programs: Option<RankPrograms>,
+    /// A model that is served.
+    pub serving: Option<Serving>,
 }
 
 /// Programs of ranks, and the hosts that run them.

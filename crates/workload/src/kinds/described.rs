@@ -17,6 +17,17 @@ pub enum Pairs {
     },
 }
 
+/// The flows of a workload that have a label of their own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Second {
+    /// What stands behind the workload's label in that of its first flows.
+    pub of_first: &'static str,
+    /// The same in the label of these.
+    pub of_second: &'static str,
+    /// Their sizes.
+    pub sizes: SizesOf,
+}
+
 /// The sizes of flows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizesOf {

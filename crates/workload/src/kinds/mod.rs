@@ -7,6 +7,7 @@ mod described;
 mod expected;
 mod flow;
 mod incast;
+mod inference;
 mod many_to_one;
 mod matrices;
 mod matrix_flows;
@@ -14,24 +15,29 @@ mod partition_aggregate;
 mod place;
 mod poisson;
 mod program;
+mod rank_hosts;
 mod session;
+mod tokens;
 mod trace;
 mod training;
 
 pub use collective::Collective;
 pub use demand::{Demand, Draw, ProcessStart, RankPrograms, Run, Wait, WaitsFor};
-pub use described::{JobKind, Operation, Pairs, SizesOf};
+pub use described::{JobKind, Operation, Pairs, Second, SizesOf};
 pub use expected::{Expected, Setting};
 pub use flow::Flow;
 pub use incast::Incast;
+pub use inference::{Experts, Inference};
 pub use many_to_one::ManyToOneFlows;
 pub use matrices::{AllToAll, Destinations, Hotspot, Permutation, Random, Staggered, Stride};
 pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
 pub use place::{Place, TierShare};
 pub use poisson::Poisson;
-pub use program::{Interfaces, Program, ProgramFormat, RankPlacement};
+pub use program::{Interfaces, Program, ProgramFormat};
+pub use rank_hosts::{RankHosts, RankPlacement};
 pub use session::Session;
+pub use tokens::{MOST_TOKENS, Tokens};
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 pub use training::Training;
 
@@ -61,8 +67,8 @@ pub trait Workload {
     /// The sizes of the flows that it starts by itself.
     fn sizes(&self) -> SizesOf;
 
-    /// The sizes of the flows that answer them; `None` if no flow answers.
-    fn answers(&self) -> Option<SizesOf> {
+    /// The flows that have a label of their own, such as those that answer the others.
+    fn second(&self) -> Option<Second> {
         None
     }
 
@@ -178,6 +184,9 @@ workloads! {
     Collective(Collective) = "collective";
     /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies.
     Training(Training) = "training";
+    /// Requests to a language model: prefill instances send keys and values to decode instances, and
+    /// these their tokens to experts and back.
+    Inference(Inference) = "inference";
     /// Messages that a program sends while the run goes on.
     Session(Session) = "session";
 }

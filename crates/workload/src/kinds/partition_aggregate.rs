@@ -7,7 +7,7 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 use rand::RngCore;
 
-use super::{Demand, Expected, JobKind, Place, ProcessStart, Run, Setting, SizesOf, Workload};
+use super::{Demand, Expected, JobKind, Place, ProcessStart, Run, Second, Setting, SizesOf, Workload};
 use crate::gaps::{Gap, Gaps};
 use crate::process::{self, Chain, Process};
 use crate::sizes::{FlowSize, Sizes};
@@ -69,8 +69,9 @@ impl Workload for PartitionAggregate {
         SizesOf::from(&self.request)
     }
 
-    fn answers(&self) -> Option<SizesOf> {
-        Some(SizesOf::from(&self.answer))
+    /// Answers.
+    fn second(&self) -> Option<Second> {
+        Some(Second { of_first: " request", of_second: "", sizes: SizesOf::from(&self.answer) })
     }
 
     fn jobs(&self, kind: &'static str) -> Option<JobKind> {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use linkpool_settings::{Bounds, HostName, settings};
-use linkpool_units::{HostId, Time};
-use rand::seq::SliceRandom;
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Expected, JobKind, Pairs, Place, RankPrograms, Run, Setting, SizesOf, Workload};
+use super::{Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Workload};
 use crate::collective::CollectiveAlgorithm;
 use crate::program::Programs;
 
@@ -44,25 +43,16 @@ settings! {
         /// A file with the ranks of each process group: a JSON object of lists, by the names of
         /// groups.
         groups_file: Option<String> = None, when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
-        /// The hosts of the ranks, one each.
-        hosts: Option<Vec<HostId>> as Option<Vec<HostName>>, from |_p| None => "those of `hosts_file` or of `placement`";
-        /// A file with the host of each rank, by name or index, one a line.
-        hosts_file: Option<String> = None;
-        /// The rule that places ranks on hosts.
-        placement: RankPlacement = RankPlacement::Linear,
-            when |p| p.hosts.is_none() => "ranks without `hosts` and `hosts_file`";
-        /// Index of the host of rank 0.
-        first_host: u32 = 0,
-            when |p| p.hosts.is_none() && p.placement == RankPlacement::Linear => "`placement = \"linear\"`";
-        /// From the host of a rank to the host of the next rank.
-        stride: u32 = 1, within Bounds::POSITIVE,
-            when |p| p.hosts.is_none() && p.placement == RankPlacement::Linear => "`placement = \"linear\"`";
         /// How often each rank runs its program, each time when it has ended.
         iterations: u32 = 1, within Bounds::POSITIVE,
             when |p| p.nic != Some(Interfaces::Host) => "traces without `nic = \"host\"`";
         /// Do the messages from one rank to another share a connection, which stays open?
         /// `false`: each message opens a connection of its own.
         persistent: bool, from |_p| true => "true; false with a transport whose connections do not stay open";
+    }
+    groups {
+        /// The hosts of ranks.
+        placed: RankHosts;
     }
     others {
         /// The programs, once the trace is read.
@@ -103,17 +93,6 @@ const ALL_REDUCES: [CollectiveAlgorithm; 4] = [
 const BROADCASTS: [CollectiveAlgorithm; 2] =
     [CollectiveAlgorithm::ChainBroadcast, CollectiveAlgorithm::BinomialBroadcast];
 
-/// A rule that places ranks on hosts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RankPlacement {
-    /// Rank r is on the host with the index `first_host + r stride`; with a stride of 1, ranks fill
-    /// one rack after the other.
-    Linear,
-    /// On hosts that are drawn at random, as the seed says.
-    Random,
-}
-
 impl Program {
     fn ranks(&self) -> u32 {
         self.programs.as_ref().map_or(0, |programs| programs.ranks.len() as u32)
@@ -122,44 +101,6 @@ impl Program {
     /// The messages of all iterations.
     fn messages(&self) -> u128 {
         self.programs.as_ref().map_or(0, |p| u128::from(p.sends) * u128::from(self.iterations))
-    }
-
-    /// The hosts of the ranks; `random` are all hosts in a random order.
-    fn hosts(&self, random: impl FnOnce() -> Vec<HostId>) -> Vec<HostId> {
-        match (&self.hosts, self.placement) {
-            (Some(hosts), _) => hosts.clone(),
-            (None, RankPlacement::Linear) => {
-                (0..self.ranks()).map(|rank| (self.first_host + rank * self.stride).into()).collect()
-            }
-            (None, RankPlacement::Random) => random().into_iter().take(self.ranks() as usize).collect(),
-        }
-    }
-
-    fn complete_hosts(&self, place: &mut Place<'_>) {
-        let (ranks, hosts) = (self.ranks(), place.hosts);
-        let what = if self.nic == Some(Interfaces::Host) { "interfaces of ranks" } else { "ranks" };
-        if let Some(listed) = &self.hosts {
-            let key = if place.has("hosts_file") { "hosts_file" } else { "hosts" };
-            let count = listed.len();
-            place.check(count == ranks as usize, key, format!("{count} hosts for the {ranks} {what} of the trace"));
-            let mut sorted = listed.clone();
-            sorted.sort_unstable();
-            let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
-            place.check(apart, key, "two ranks are on one host; each host has one rank at the most");
-        } else if self.placement == RankPlacement::Random {
-            place.check(
-                ranks <= hosts,
-                "placement",
-                format!("the trace has {ranks} {what}, and there are {hosts} hosts"),
-            );
-        } else {
-            let last = u64::from(self.first_host) + u64::from(ranks.saturating_sub(1)) * u64::from(self.stride);
-            let key = if place.has("stride") { "stride" } else { "file" };
-            let message = format!(
-                "the last of the {ranks} {what} of the trace would be on host number {last}, counted from 0, among {hosts} hosts"
-            );
-            place.check(last < u64::from(hosts), key, message);
-        }
     }
 
     /// The trace must not name what a run does not follow.
@@ -189,7 +130,9 @@ impl Workload for Program {
         let numbers = u128::from(programs.nodes()) * u128::from(self.iterations);
         let most = u128::from(u32::MAX);
         place.check(numbers <= most, key, format!("{numbers} nodes of all iterations; at most {most}"));
-        self.complete_hosts(place);
+        let interfaces = self.nic == Some(Interfaces::Host);
+        let what = if interfaces { "interfaces of ranks of the trace" } else { "ranks of the trace" };
+        self.placed.complete((self.ranks().into(), what), "file", place);
         self.check_interfaces(&programs, place);
     }
 
@@ -203,11 +146,7 @@ impl Workload for Program {
 
     fn demand(&self, run: &Run) -> Demand {
         let Some(programs) = &self.programs else { return Demand::default() };
-        let hosts = self.hosts(|| {
-            let mut all: Vec<HostId> = HostId::first(run.hosts()).collect();
-            all.shuffle(&mut run.random());
-            all
-        });
+        let hosts = self.placed.of(self.ranks(), || run.shuffled());
         let (iterations, unit) = (self.iterations, self.calc_unit);
         let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit };
         Demand { programs: Some(programs), ..Demand::default() }
@@ -236,10 +175,10 @@ impl Workload for Program {
 
     fn pairs(&self, _: u32) -> Pairs {
         let Some(programs) = &self.programs else { return Pairs::Listed(Vec::new()) };
-        if self.hosts.is_none() && self.placement == RankPlacement::Random {
+        if self.placed.are_drawn() {
             return Pairs::Any { in_rack: true };
         }
-        let hosts = self.hosts(Vec::new);
+        let hosts = self.placed.of(self.ranks(), Vec::new);
         Pairs::Listed(programs.pairs.iter().map(|(a, b)| (hosts[*a as usize], hosts[*b as usize])).collect())
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Bytes, HostId, Time};
+use linkpool_units::{Bytes, Time};
 
-use super::{Demand, Expected, JobKind, Pairs, Place, RankPrograms, Run, Setting, SizesOf, Workload};
+use super::{Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Workload};
 use crate::program::{Programs, RankOrder, Schedule, Training as Model};
 
 settings! {
@@ -17,10 +17,6 @@ settings! {
         pp: u32 = 1, within Bounds::POSITIVE;
         /// Copies of the model (data-parallel size): there are tp pp dp ranks.
         dp: u32 = 1, within Bounds::POSITIVE;
-        /// Index of the host of the first rank.
-        first_host: u32 = 0;
-        /// From the host of a rank to the host of the next rank.
-        stride: u32 = 1, within Bounds::POSITIVE;
         /// How ranks are numbered, the groups with neighbouring numbers first.
         order: RankOrder = RankOrder::TpDpPp;
         /// Micro-batches of a pipeline in an iteration.
@@ -51,6 +47,10 @@ settings! {
         /// each message opens a connection of its own.
         persistent: bool, from |_t| true => "true; false with a transport whose connections do not stay open";
     }
+    groups {
+        /// The hosts of ranks.
+        placed: RankHosts;
+    }
     others {
         /// The programs of its ranks, once all is checked.
         programs: Option<Arc<Programs>> = None;
@@ -77,12 +77,6 @@ impl Training {
         }
     }
 
-    /// The hosts of all ranks.
-    fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
-        let Training { first_host, stride, .. } = *self;
-        (0..self.ranks() as u32).map(move |rank| (first_host + rank * stride).into())
-    }
-
     /// Number of ranks.
     fn ranks(&self) -> u128 {
         [self.tp, self.pp, self.dp].into_iter().map(u128::from).product()
@@ -92,14 +86,11 @@ impl Training {
 impl Workload for Training {
     fn complete(&mut self, place: &mut Place<'_>) {
         place.complete_persistent(&mut self.persistent);
-        let (ranks, hosts) = (self.ranks(), place.hosts);
+        let ranks = self.ranks();
         place.check(ranks >= 2, "pp", "a single rank has nobody to send to; raise tp, pp or dp");
-        let last = u128::from(self.first_host) + ranks.saturating_sub(1) * u128::from(self.stride);
-        let message =
-            format!("{ranks} ranks: the last one would be on host number {last}, counted from 0, among {hosts} hosts");
         let key = ["dp", "pp", "tp"].into_iter().find(|key| place.has(key)).unwrap_or("pp");
-        place.check(ranks < 2 || last < u128::from(hosts), key, message);
-        if ranks < 2 || last >= u128::from(hosts) {
+        self.placed.complete((ranks, "ranks"), key, place);
+        if !place.errors.is_empty() {
             return;
         }
         let all = self.model().count() * u128::from(self.iterations);
@@ -117,10 +108,10 @@ impl Workload for Training {
         Expected { flows, at_once: self.ranks() as f64, listed: false, bytes }
     }
 
-    fn demand(&self, _: &Run) -> Demand {
+    fn demand(&self, run: &Run) -> Demand {
         let Some(programs) = self.programs.clone() else { return Demand::default() };
-        let programs =
-            RankPrograms { programs, hosts: self.hosts().collect(), iterations: self.iterations, unit: Time(1) };
+        let hosts = self.placed.of(self.ranks() as u32, || run.shuffled());
+        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1) };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 
@@ -146,7 +137,10 @@ impl Workload for Training {
     }
 
     fn pairs(&self, _: u32) -> Pairs {
-        let (hosts, programs): (Vec<HostId>, _) = (self.hosts().collect(), self.programs.iter());
+        if self.placed.are_drawn() {
+            return Pairs::Any { in_rack: true };
+        }
+        let (hosts, programs) = (self.placed.of(self.ranks() as u32, Vec::new), self.programs.iter());
         let pairs = programs.flat_map(|programs| &programs.pairs);
         Pairs::Listed(pairs.map(|(from, to)| (hosts[*from as usize], hosts[*to as usize])).collect())
     }

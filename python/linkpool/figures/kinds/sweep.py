@@ -91,6 +91,8 @@ NAMES = {
     "slowdown": "FCT slowdown",
     "goodput": "goodput",
     "jct": "completion time of jobs",
+    "ttft": "time to first token",
+    "tpot": "time per output token",
     "timeouts": "timeouts",
     "jain": "Jain's index of goodputs",
     "loss": "share of packets lost",

@@ -110,7 +110,7 @@ fn priority(text: &str, at: At) -> Result<Option<FlowPriority>, Wrong> {
     }
 }
 
-fn seconds(text: &str, at: At) -> Result<Time, Wrong> {
+pub(super) fn seconds(text: &str, at: At) -> Result<Time, Wrong> {
     let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
     good.map(Time::from_secs_f64)
         .ok_or_else(|| (at, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))

@@ -27,6 +27,7 @@ struct Summary {
     groups: Vec<Group>,
     workloads: Vec<Distribution>,
     jobs: Vec<JobStats>,
+    requests: Vec<RequestStats>,
     rtts: Vec<RttStats>,
     #[serde(flatten)]
     links: Links,
@@ -54,6 +55,17 @@ struct JobStats {
     jobs: usize,
     not_started: i64,
     jct: FctStats,
+}
+
+/// Requests to a model of one label.
+#[derive(Serialize, Debug)]
+struct RequestStats {
+    label: Name,
+    left_out: usize,
+    requests: usize,
+    answered: usize,
+    ttft: FctStats,
+    tpot: FctStats,
 }
 
 /// Round-trip times of the measured flows of one transport and locality.
@@ -91,6 +103,7 @@ pub fn summarise(
         groups,
         workloads: of_table(directory, "workloads", workloads)?,
         jobs: if_there(directory, "jobs", |table| jobs(table, ran_until_s))?,
+        requests: if_there(directory, "requests", |table| requests(table, ran_until_s))?,
         rtts: if_there(directory, "rtt", |table| {
             let flows = TableFile::open(&directory.join("flows.parquet"))?;
             rtts(table, &flows)
@@ -149,6 +162,36 @@ fn jobs(table: &TableFile, ran_until_s: f64) -> Result<Vec<JobStats>> {
             jobs: counted.len(),
             not_started: rows.iter().map(|row| not_started[*row]).sum(),
             jct: FctStats::of(&Sample::new(times)),
+        }
+    };
+    Ok((0..).zip(groups.names.clone()).map(of_group).collect())
+}
+
+fn requests(table: &TableFile, ran_until_s: f64) -> Result<Vec<RequestStats>> {
+    let groups = Groups::read(table, ["label"])?;
+    let measured = table.column::<bool, _>("measured", |measured| measured == Some(true))?;
+    let tokens = table.column::<i64, _>("output_tokens", Option::unwrap_or_default)?;
+    let numbers = |column| table.column::<f64, _>(column, |number| number);
+    let (arrived, first, end) = (numbers("arrival_s")?, numbers("first_token_s")?, numbers("end_s")?);
+    let (ttft, tpot) = (numbers("ttft_s")?, numbers("tpot_s")?);
+    let of_group = |(number, [label]): (u32, [Name; 1])| {
+        let rows: Vec<usize> = (0..table.rows()).filter(|row| groups.of[*row] == number).collect();
+        let counted: Vec<usize> = rows.iter().copied().filter(|row| measured[*row]).collect();
+        let waited = |row: usize| arrived[row].map(|arrival| (ran_until_s - arrival, true));
+        let first_tokens =
+            counted.iter().filter_map(|row| ttft[*row].map(|time| (time, false)).or_else(|| waited(*row)));
+        // Without a first token the time has not begun.
+        let so_far =
+            |row: usize| (first[row].map_or(0.0, |first| ran_until_s - first) / (tokens[row] - 1) as f64, true);
+        let several = counted.iter().filter(|row| tokens[**row] > 1);
+        let each_token = several.map(|row| tpot[*row].map_or_else(|| so_far(*row), |time| (time, false)));
+        RequestStats {
+            label,
+            left_out: rows.len() - counted.len(),
+            requests: counted.len(),
+            answered: counted.iter().filter(|row| end[**row].is_some()).count(),
+            ttft: FctStats::of(&Sample::new(first_tokens)),
+            tpot: FctStats::of(&Sample::new(each_token)),
         }
     };
     Ok((0..).zip(groups.names.clone()).map(of_group).collect())
