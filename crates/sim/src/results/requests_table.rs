@@ -51,8 +51,8 @@ table! {
     tokens: u32, "" = row.outcome.tokens;
     /// Time to first token: `first_token_s - arrival_s`.
     ttft_s: f64, "s" = row.outcome.first_token.map(|first| (first - row.request().arrival).secs());
-    /// Time per output token behind the first: `(end_s - first_token_s) / (output_tokens - 1)`; null:
-    /// there was one token, or the request was not answered.
+    /// Time per output token behind the first: `(end_s - first_token_s) / (output_tokens - 1)`;
+    /// null: there was one token, or the request was not answered.
     tpot_s: f64, "s" = row.per_token();
     /// The request counts in statistics: it arrived in the measured period.
     measured: bool, "" = row.measured();

@@ -19,7 +19,8 @@ pub(crate) struct Served(Arc<Vec<Mutex<Book>>>);
 /// Of one model.
 #[derive(Debug)]
 struct Book {
-    /// Of messages that have not arrived: the instances that send and receive it, and what it carries.
+    /// Of messages that have not arrived: the instances that send and receive it, and what it
+    /// carries.
     carried: HashMap<FlowId, (u32, u32, Payload)>,
     /// By request.
     requests: Vec<RequestOutcome>,
@@ -58,7 +59,8 @@ pub(crate) struct Instances<'p> {
     routers: Vec<Router>,
     /// By place of the model, and by decode instance.
     decoders: Vec<Vec<Decoder<'p>>>,
-    /// By place of the model, and by instance, those of prefill first: the messages that it has sent.
+    /// By place of the model, and by instance, those of prefill first: the messages that it has
+    /// sent.
     sent: Vec<Vec<u32>>,
     /// Empty, for use.
     actions: Vec<Action>,

@@ -66,10 +66,10 @@ fn transfer(packets: f64) -> f64 {
     handshake + packets * 8.0 + 10.0 + 8.0 + 10.0
 }
 
-/// A prompt of 100 tokens comes at 7 us: computed at 112 us. Its ten packets of keys and values have
-/// arrived 149.6 us later, at 261.6, and a step later the first of three tokens is there. So the time
-/// to the first token is prefill, transfer and a step; with `first_token = "prefill"` it is prefill
-/// alone, and the decode instance generates two.
+/// A prompt of 100 tokens comes at 7 us: computed at 112 us. Its ten packets of keys and values
+/// have arrived 149.6 us later, at 261.6, and a step later the first of three tokens is there. So
+/// the time to the first token is prefill, transfer and a step; with `first_token = "prefill"` it
+/// is prefill alone, and the decode instance generates two.
 #[test]
 fn a_lone_request_takes_its_prefill_a_transfer_and_a_step() {
     let pools = "prefill = 1\ndecode = 1\n";
@@ -99,10 +99,10 @@ fn a_request_for_the_first_token_ends_with_prefill() {
     assert_eq!(ends, [(1, 65.0, 1, None), (0, 105.0, 1, None)]);
 }
 
-/// Two requests for one prefill instance: the second is computed from 105 to 260 us. Its 15 packets,
-/// on a connection of their own, are there at 449.6, in the midst of the fourth step of the first,
-/// which began its steps at 254.6. It joins the batch at 454.6, for a step of 52 us, with the fifth
-/// token of the first.
+/// Two requests for one prefill instance: the second is computed from 105 to 260 us. Its 15
+/// packets, on a connection of their own, are there at 449.6, in the midst of the fourth step of
+/// the first, which began its steps at 254.6. It joins the batch at 454.6, for a step of 52 us,
+/// with the fifth token of the first.
 #[test]
 fn requests_wait_for_prefill_and_for_the_end_of_a_step() {
     let done = all(&requests("prefill = 1\ndecode = 1\npersistent = false\n", "0,100,5\n0.00001,150,1\n"));
@@ -115,9 +115,9 @@ fn requests_wait_for_prefill_and_for_the_end_of_a_step() {
     assert_eq!((first.end, first.request, second.request), (second.end, 0, 1));
 }
 
-/// Each of two decode instances gets a request, as neither has one. The second is answered first, so
-/// the third goes to the same instance. Then both have one: the fourth goes to the one that has got
-/// none for longer.
+/// Each of two decode instances gets a request, as neither has one. The second is answered first,
+/// so the third goes to the same instance. Then both have one: the fourth goes to the one that has
+/// got none for longer.
 #[test]
 fn requests_go_to_the_decode_instance_with_the_fewest() {
     let keys = "prefill = 1\ndecode = 2\nbatch = 1\n";

@@ -184,8 +184,8 @@ workloads! {
     Collective(Collective) = "collective";
     /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies.
     Training(Training) = "training";
-    /// Requests to a language model: prefill instances send keys and values to decode instances, and
-    /// these their tokens to experts and back.
+    /// Requests to a language model: prefill instances send keys and values to decode instances,
+    /// and these their tokens to experts and back.
     Inference(Inference) = "inference";
     /// Messages that a program sends while the run goes on.
     Session(Session) = "session";

@@ -68,7 +68,8 @@ impl Tokens {
             Tokens::LogNormal(LogNormalTokens { mean, sigma, max }) => {
                 let mu = f64::from(mean).ln() - sigma * sigma / 2.0;
                 let drawn = LogNormal::new(mu, sigma).expect("sigma is checked");
-                // The median is below the mean, which is at most `max`: half of the draws are taken.
+                // The median is below the mean, which is at most `max`: half of the draws are
+                // taken.
                 let found = std::iter::repeat_with(|| drawn.sample(random).round()).find(|n| *n <= f64::from(max));
                 found.map_or(1, |number| number.max(1.0) as u32)
             }
@@ -211,8 +212,8 @@ mod tests {
         }
     }
 
-    /// The logarithm of a log-normal number has the mean ln(mean) - sigma^2 / 2: half are below 1,000
-    /// / e^(1/8), 882.
+    /// The logarithm of a log-normal number has the mean ln(mean) - sigma^2 / 2: half are below
+    /// 1,000 / e^(1/8), 882.
     #[test]
     fn numbers_are_within_bounds() {
         let of = |sigma, max| Tokens::LogNormal(LogNormalTokens { mean: 1_000, sigma, max });

@@ -254,8 +254,8 @@ mod tests {
         Time::from_us(of)
     }
 
-    /// Requests with so many tokens on `instances` decode instances, whose steps take 10 us and 1 us
-    /// a sequence.
+    /// Requests with so many tokens on `instances` decode instances, whose steps take 10 us and 1
+    /// us a sequence.
     fn serving(outputs: &[u32], instances: usize, batch: u32, experts: Option<Experts>) -> Serving {
         let request = |output: &u32| Request {
             arrival: Time::ZERO,
@@ -284,8 +284,8 @@ mod tests {
         Computed(u32),
     }
 
-    /// What came of a run: tokens (when, of which request, was it the last), and messages (from, to,
-    /// bytes, what).
+    /// What came of a run: tokens (when, of which request, was it the last), and messages (from,
+    /// to, bytes, what).
     #[derive(Default)]
     struct Done {
         tokens: Vec<(Time, u32)>,
@@ -392,9 +392,9 @@ mod tests {
     }
 
     /// An expert on the instance of the sequences: nothing is sent to others, but all wait for all.
-    /// Tokens at an own expert take time, too. The message of the other comes back at 31 us, the own
-    /// expert is done at 34. The second request joins the next step, which sends at 45: the answer is
-    /// back at 65, and the own expert has been done since 57, as the other was ahead.
+    /// Tokens at an own expert take time, too. The message of the other comes back at 31 us, the
+    /// own expert is done at 34. The second request joins the next step, which sends at 45: the
+    /// answer is back at 65, and the own expert has been done since 57, as the other was ahead.
     #[test]
     fn tokens_for_an_own_expert_stay() {
         let own = Experts { per_token: us(3), ..all_to(vec![1.0, 0.0], 1) };
@@ -404,8 +404,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the latencies: each request gets its tokens, one a step, and ends with the last;
-        /// and as many tokens come back from experts as go there, `top_k` for each token and layer.
+        /// Whatever the latencies: each request gets its tokens, one a step, and ends with the
+        /// last; and as many tokens come back from experts as go there, `top_k` for each token and
+        /// layer.
         #[test]
         fn each_request_gets_its_tokens(
             outputs in prop::collection::vec(1u32..6, 1..12),

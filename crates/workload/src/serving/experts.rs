@@ -28,8 +28,8 @@ pub fn zipf(number: u32, exponent: f64) -> Vec<f64> {
 }
 
 impl Experts {
-    /// By decode instance of `instances`: how often one of its experts is chosen by `tokens` tokens.
-    /// Each token draws one expert after another by their weights, none twice.
+    /// By decode instance of `instances`: how often one of its experts is chosen by `tokens`
+    /// tokens. Each token draws one expert after another by their weights, none twice.
     pub fn choose(&self, tokens: u32, instances: usize, random: &mut Stream) -> Vec<u32> {
         let mut chosen = vec![0; instances];
         let all: f64 = self.weights.iter().sum();
@@ -47,8 +47,8 @@ impl Experts {
         chosen
     }
 
-    /// The expert at which the sum of the weights of those that are not `taken` passes `at`. Rounding
-    /// may leave `at` above all sums: then it is the last.
+    /// The expert at which the sum of the weights of those that are not `taken` passes `at`.
+    /// Rounding may leave `at` above all sums: then it is the last.
     fn draw(&self, mut at: f64, taken: &[usize]) -> usize {
         let mut last = 0;
         for (expert, weight) in self.weights.iter().enumerate() {
@@ -100,8 +100,8 @@ mod tests {
         }
     }
 
-    /// Two of three experts with weights 2, 1, 1: expert 0 is left out if the two draws are 1 and 2 in
-    /// either order, each 1/4 of 1/3 (the others then have 2 and 1): 1/6. So it has 5/6, and the
+    /// Two of three experts with weights 2, 1, 1: expert 0 is left out if the two draws are 1 and 2
+    /// in either order, each 1/4 of 1/3 (the others then have 2 and 1): 1/6. So it has 5/6, and the
     /// others share 2 - 5/6: 7/12 each.
     #[test]
     fn a_token_chooses_different_experts() {

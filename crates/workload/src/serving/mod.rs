@@ -86,9 +86,9 @@ impl Serving {
 }
 
 /// Gives each request of `arrivals` (time, prompt, output; in order of time) a prefill instance of
-/// `instances`, and the times of its computation, which takes `fixed` and `per_token` for each token
-/// of the prompt: the instance that will be idle first; of idle ones, the one that has been idle
-/// longest.
+/// `instances`, and the times of its computation, which takes `fixed` and `per_token` for each
+/// token of the prompt: the instance that will be idle first; of idle ones, the one that has been
+/// idle longest.
 pub fn schedule(
     arrivals: impl IntoIterator<Item = (Time, u32, u32)>,
     instances: u32,
