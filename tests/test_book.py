@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from fake_core import FakeCore
 from linkpool.book import condense, entry, menu, pages
 from linkpool.book.condense import LIMIT, TooMuchDataError, condensed
-from linkpool.book.entry import BookError
+from linkpool.book.entry import BookError, Entry
 from linkpool.experiments import EXPERIMENTS, all_experiments, published
 from linkpool.experiments.described import AGAIN, FAULTS, FIGURES, PAPERS
 from linkpool.manifest import Manifest, verify
@@ -25,6 +26,12 @@ IDS = sorted(path.stem for path in BOOK.glob("*.json") if path.name != "manifest
 SMALL = "N-inout"
 
 
+@cache
+def of_the_book(name: str) -> Entry:
+    """Return what the book has of an experiment; to judge its claims takes seconds."""
+    return entry.read(published().load(name), BOOK)
+
+
 def test_the_book_is_as_it_was_written() -> None:
     verify(BOOK)
     assert set(IDS) <= EXPERIMENTS.keys()
@@ -33,7 +40,7 @@ def test_the_book_is_as_it_was_written() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_a_page_is_what_the_data_gives(name: str) -> None:
     """To write the pages again: linkpool book."""
-    one = entry.read(published().load(name), BOOK)
+    one = of_the_book(name)
     page = pages.page(one, pages.section_of(one.experiment, BOOK))
     assert (BOOK / f"{name}.md").read_text(encoding="utf-8") == page
     assert (BOOK / f"{name}.parquet").stat().st_size <= LIMIT
@@ -41,7 +48,7 @@ def test_a_page_is_what_the_data_gives(name: str) -> None:
 
 def test_the_index_is_what_the_data_gives_and_names_every_experiment() -> None:
     known = published()
-    found = [entry.read(known.load(name), BOOK) for name in known if name in IDS]
+    found = [of_the_book(name) for name in known if name in IDS]
     index = (BOOK / "README.md").read_text(encoding="utf-8")
     assert index == pages.index(known, found)
     for name in EXPERIMENTS:
@@ -66,14 +73,13 @@ def test_the_index_counts_each_published_number_by_default_settings_too() -> Non
 
 def test_what_the_index_leaves_out_is_there() -> None:
     assert set(AGAIN) <= EXPERIMENTS.keys()
-    known = published()
-    claims = [c for name in ("M-tab1", "M-tab7") for c in entry.read(known.load(name), BOOK).claims]
+    claims = [claim for name in ("M-tab1", "M-tab7") for claim in of_the_book(name).claims]
     assert sum(FAULTS in claim.id for claim in claims) == 27
 
 
 def test_a_figure_is_what_the_data_gives() -> None:
     """Of one experiment, as drawing takes seconds; other libraries may draw other pixels."""
-    one = entry.read(published().load(SMALL), BOOK)
+    one = of_the_book(SMALL)
     drawn = entry.draw(one)
     assert drawn.startswith(b"\x89PNG")
     assert len(drawn) == pytest.approx((BOOK / f"{SMALL}.png").stat().st_size, rel=0.1)

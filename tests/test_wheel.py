@@ -5,6 +5,7 @@ import platform
 import re
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
@@ -44,13 +45,37 @@ def built(profile: str, *options: str, out: Path) -> Path:
     return wheel
 
 
-def try_out(wheel: Path, place: Path) -> None:
-    """Install `wheel` into an environment of its own, which has no Rust, and use it there."""
+def install(wheel: Path, place: Path) -> None:
+    """Install `wheel` and what it needs into an environment of its own, which has no Rust."""
     home = place / "venv"
     venv.create(home, with_pip=True)
     programs = home / "bin"
-    install = [programs / "python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
-    call(*install, wheel, path=str(programs), cwd=place)
+    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    call(*pip, wheel, path=str(programs), cwd=place)
+
+
+def install_beside(wheel: Path, place: Path) -> None:
+    """Install `wheel` alone, and let it find what it needs where these tests find that."""
+    home = place / "venv"
+    venv.create(home)
+    (site,) = home.glob("lib/python*/site-packages")
+    into = ["install", "--quiet", "--no-deps", "--no-index", "--ignore-installed", "--prefix", home]
+    subprocess.run([sys.executable, "-m", "pip", *map(str, into), str(wheel)], check=True)
+    # Behind its own folder: what is installed there comes first, linkpool too.
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+
+
+def try_out(place: Path) -> None:
+    """Use the wheel that is installed."""
+    programs = place / "venv" / "bin"
+    where = call(
+        programs / "python",
+        "-c",
+        "import linkpool; print(linkpool.__file__)",
+        path=str(programs),
+        cwd=place,
+    )
+    assert where.startswith(str(place)), "not that of the source tree"
     linkpool = programs / "linkpool"
     scenario = ROOT / "docs" / "workloads" / "incast.toml"
     call(linkpool, "run", scenario, "--out", "result", path=str(programs), cwd=place)
@@ -65,7 +90,8 @@ def test_a_wheel_for_this_system_runs_where_there_is_no_rust(tmp_path: Path) -> 
     # What `./x` has compiled serves, as the profile is the same.
     wheel = built("dev", "--compatibility", "linux", out=tmp_path)
     assert re.fullmatch(r"linkpool-[\d.]+-cp310-abi3-linux_\w+\.whl", wheel.name)
-    try_out(wheel, tmp_path)
+    install_beside(wheel, tmp_path)
+    try_out(tmp_path)
 
 
 @pytest.mark.long
@@ -74,7 +100,8 @@ def test_the_wheel_for_older_systems_runs_where_there_is_no_rust(tmp_path: Path)
     wheel = built("quick", "--zig", "--compatibility", MANYLINUX, out=tmp_path)
     name = rf"linkpool-[\d.]+-cp310-abi3-{MANYLINUX}_{platform.machine()}\.whl"
     assert re.fullmatch(name, wheel.name)
-    try_out(wheel, tmp_path)
+    install(wheel, tmp_path)
+    try_out(tmp_path)
     reproduce(tmp_path)
 
 

@@ -194,9 +194,8 @@ def _cut(one: Entry) -> list[str]:
 
 def _keys(experiment: Experiment) -> list[str]:
     """Return a table of what varies from run to run."""
-    points = experiment.points(range(1, experiment.seeds + 1))
     found: dict[str, dict[str, None]] = {}
-    for point in points:
+    for point in experiment.points(range(1, experiment.seeds + 1)):
         for key, value in point.keys.items():
             found.setdefault(key, {}).setdefault(f"{value}")
     meanings = {column.name: column.meaning for column in experiment.columns}

@@ -1,5 +1,6 @@
 """A run of an experiment or a study: its scenario, and what sets it apart."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,7 +15,8 @@ class Point:
 
     Attributes:
         keys: what sets this run apart, by column name; its rows of the data carry these.
-        scenario: the scenario, in TOML.
+        source: the scenario, in TOML, or what writes it: scenarios with thousands of flows take
+            seconds and megabytes, and who asks for the keys of runs needs none of them.
         seed: the seed of the run.
         active_s: simulated seconds in which the work is done, without the drain; None: in which
             flows start.
@@ -26,12 +28,17 @@ class Point:
     """
 
     keys: Keys
-    scenario: str
+    source: str | Callable[[], str]
     seed: int
     active_s: float | None = None
     cost: float | None = None
     file: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def scenario(self) -> str:
+        """The scenario, in TOML."""
+        return self.source if isinstance(self.source, str) else self.source()
 
     def load(self, run_code: bool = True) -> _core.Scenario:
         """Read and check its scenario; raises `ScenarioError`."""

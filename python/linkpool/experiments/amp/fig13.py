@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from linkpool.study import style
 from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
 from linkpool.study.experiment import KEY_SEED, Experiment
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Keys, Point
+from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 from linkpool.units import show_number, show_seconds
@@ -59,14 +60,17 @@ class Fig13(Experiment):
         return [self._point(scheme, seed) for scheme in fattree.SCHEMES for seed in seeds]
 
     def _point(self, scheme: str, seed: int) -> Point:
+        work = fattree.HOSTS / 2 * self.duration_s * fattree.LINK_BPS / 8 / fattree.PACKET_B
+        written = partial(self._scenario, scheme, seed)
+        return Point({"scheme": scheme}, written, seed, self.duration_s, work)
+
+    def _scenario(self, scheme: str, seed: int) -> str:
         scenario = fattree.scenario(
             f"long {NAMES[scheme]} flows and short ones", seconds(self.duration_s), scheme, SUBFLOWS
         )
         scenario["drain"] = "1s"
         scenario["workload"] = {"flow": workload(self.duration_s, seed)}
-        keys: Keys = {"scheme": scheme}
-        work = fattree.HOSTS / 2 * self.duration_s * fattree.LINK_BPS / 8 / fattree.PACKET_B
-        return Point(keys, dumps(scenario), seed, self.duration_s, work)
+        return dumps(scenario)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the three panels' values."""

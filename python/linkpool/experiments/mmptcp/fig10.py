@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -50,6 +51,13 @@ class Fig10(Mixed):
         return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
 
     def _point(self, scheme: str, seed: int) -> Point:
+        senders = int(LONG_SHARE * OVERSUBSCRIBED.hosts)
+        work = senders * 0.6e8 * self.duration_s / (8 * 1400)
+        work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
+        written = partial(self._scenario, scheme, seed)
+        return Point({"scheme": scheme}, written, seed, self.duration_s, work)
+
+    def _scenario(self, scheme: str, seed: int) -> str:
         flows = list(_flows(scheme, self.duration_s, Random(f"random matrix {seed}")))
         used = sorted({str(flow["transport"]) for flow in flows})
         duration = f"{self.duration_s:g}s"
@@ -63,10 +71,7 @@ class Fig10(Mixed):
             "record": {"counters": {"every": SECOND, "until": duration}},
             "workload": {"flow": list[Value](flows)},
         }
-        senders = int(LONG_SHARE * OVERSUBSCRIBED.hosts)
-        work = senders * 0.6e8 * self.duration_s / (8 * 1400)
-        work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
-        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, work)
+        return dumps(scenario)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge completion times of short flows, at the tail too, and goodputs of long ones."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -105,11 +106,20 @@ class Tab7(Experiment):
         ]
 
     def _point(self, scheme: str, k: int, seed: int) -> Point:
+        bursts = self._bursts()
+        work = k * bursts * setting.SHORT_PACKETS
+        written = partial(self._scenario, scheme, k, seed)
+        return Point({"scheme": scheme, "k": k}, written, seed, bursts * EVERY_S, work)
+
+    def _bursts(self) -> int:
+        return max(round(self.duration_s / EVERY_S), 1)
+
+    def _scenario(self, scheme: str, k: int, seed: int) -> str:
         random = Random(f"incast {k} {seed}")
         hosts = list(range(TREE.hosts))
         random.shuffle(hosts)
         receiver, senders = hosts[0], hosts[1 : k + 1]
-        bursts = max(round(self.duration_s / EVERY_S), 1)
+        bursts = self._bursts()
         flows: list[Value] = [
             setting.flow(scheme, s, receiver, {"size": setting.SHORT, "start": f"{500 * burst}ms"})
             for burst in range(bursts)
@@ -124,8 +134,7 @@ class Tab7(Experiment):
             "transport": {scheme: setting.transport(scheme)},
             "workload": {"flow": flows},
         }
-        work = k * bursts * setting.SHORT_PACKETS
-        return Point({"scheme": scheme, "k": k}, dumps(scenario), seed, bursts * EVERY_S, work)
+        return dumps(scenario)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow."""
