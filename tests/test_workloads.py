@@ -8,10 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import linkpool
-from linkpool import _core
+from linkpool import Study, _core
+from linkpool.cli import app
+from linkpool.study.points import points_of
+from linkpool.study.seeds import varied
 
 ROOT = Path(__file__).parents[1]
 DIRECTORY = ROOT / "docs" / "workloads"
@@ -64,6 +68,54 @@ def test_a_program_takes_the_same_time_in_each_format(tmp_path: Path) -> None:
     collective = linkpool.run(scenario, out=tmp_path / "collective").jobs
     assert collective is not None
     assert round(1e12 * collective["end_s"][0]) == times[0]
+
+
+def test_requests_are_shown_with_their_percentiles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Medians are those of the table; a step of one to eight sequences takes 2.1 to 2.8 ms."""
+    result = linkpool.run(DIRECTORY / "inference.toml", out=tmp_path / "result")
+    requests = result.requests
+    (summary,) = result.summary.requests
+    assert summary.ttft.p50_s == pytest.approx(requests["ttft_s"].median())
+    assert summary.tpot.p50_s == pytest.approx(requests["tpot_s"].median())
+    assert (summary.requests, summary.answered) == (requests.height, requests.height)
+    assert min(requests["tpot_s"].to_list()) > 2.1e-3
+    flows = result.flows.filter(pl.col("label") == "chat").sort("job")
+    sizes = requests.sort("request")["prompt_tokens"] * 131_072
+    assert flows["size_bytes"].to_list() == sizes.to_list()
+    app(["show", str(tmp_path / "result")], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert re.search(r"chat +0 +16 +16 +TTFT +[0-9.]+ ms", shown)
+    assert re.search(r"TPOT .* needs 100 requests", shown)
+
+
+def test_a_seed_draws_requests() -> None:
+    drawn: dict[str, Any] = {"requests_per_second": 9.0, "output_tokens": {"uniform": [1, 2]}}
+    for tables, what in (
+        ([drawn], "arrivals and lengths of inference"),
+        ([{"file": "r.csv"}, {"experts": {}}], "choices of experts of inference"),
+        ([{"file": "r.csv", "placement": "random"}], "hosts of ranks of inference"),
+    ):
+        assert varied({"workload": {"inference": tables}})[0][2:] == [what]
+    same = varied({"workload": {"inference": [{"file": "r.csv"}]}})[1]
+    assert same == ["the fabric", "hosts, sizes and starts of inference"]
+
+
+def test_the_page_of_jobs_shows_its_study() -> None:
+    """Both studies have the same fabric and jobs, each job alone in one of them."""
+    page = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")
+    files = [ROOT / "docs" / "cookbook" / f"{name}.toml" for name in ("jobs", "jobs-requests")]
+    assert f"```toml\n{files[0].read_text(encoding='utf-8')}```" in page
+    both = []
+    for file in files:
+        points = points_of(Study.load(file))
+        alone, beside = (points[i].load().toml.partition("\n")[2] for i in (0, len(points) // 2))
+        assert alone.count("[[workload.") == 1
+        both.append(beside)
+    assert both[0] == both[1]
+    assert "[[workload.training]]" in both[0]
+    assert "[[workload.inference]]" in both[0]
 
 
 def test_programs_are_converted(tmp_path: Path) -> None:

@@ -133,6 +133,36 @@ fn requests_weights_and_hosts_come_from_files() {
     assert!(!first.to_toml().contains("weights_file") && !first.to_toml().contains("hosts_file"));
 }
 
+/// Ranks of training have hosts as those of programs; two in one rack are apart with `spread`.
+#[test]
+fn ranks_of_training_have_hosts() {
+    let load = |keys: &str| {
+        let text = format!("{HEAD}[[workload.training]]\ntransport = \"t\"\ndp = 3\n{keys}");
+        load(&text, "x.toml", None, &[])
+    };
+    let hosts = |keys: &str| {
+        let scenario = load(keys).unwrap();
+        let WorkloadKind::Training(training) = &scenario.workloads[0].kind else { panic!("training") };
+        training.placed.of(3, Vec::new).into_iter().map(|host| host.index()).collect::<Vec<_>>()
+    };
+    assert_eq!(hosts(""), [0, 1, 2]);
+    assert_eq!(hosts("placement = \"spread\"\nfirst_host = 1\n"), [3, 1, 4]);
+    assert_eq!(hosts("hosts = [5, \"h0\", 2]\n"), [5, 0, 2]);
+    for (keys, key, message) in [
+        (
+            "placement = \"spread\"\nfirst_host = 4\n",
+            "dp",
+            "the last of the 3 ranks would be on host number 6, counted",
+        ),
+        ("stride = 3\n", "stride", "the last of the 3 ranks would be on host number 6, counted"),
+        ("hosts = [5, 0]\n", "hosts", "2 hosts for the 3 ranks"),
+    ] {
+        let errors = load(keys).unwrap_err();
+        let [error] = &errors[..] else { panic!("{errors:#?}") };
+        assert!(error.key.ends_with(key) && error.message.contains(message), "{error:?}");
+    }
+}
+
 /// Distributions are written as they are read.
 #[test]
 fn numbers_of_tokens_stay_as_they_are() {

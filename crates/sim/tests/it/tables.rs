@@ -13,7 +13,9 @@ type Row = BTreeMap<String, Field>;
 fn tables(text: &str) -> BTreeMap<String, Vec<Row>> {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("ping.goal"), PING).unwrap();
-    let text = text.replace("ping.goal", directory.path().join("ping.goal").to_str().unwrap());
+    std::fs::write(directory.path().join("requests.csv"), REQUESTS).unwrap();
+    let placed = |text: String, name: &str| text.replace(name, directory.path().join(name).to_str().unwrap());
+    let text = placed(placed(text.to_string(), "ping.goal"), "requests.csv");
     let out = directory.path().join("out");
     run_to_directory(&scenario(&text), &out, Some(1), &mut |_| true).unwrap();
     let mut tables = BTreeMap::new();
@@ -55,6 +57,9 @@ fn find<'t>(rows: &'t [Row], column: &str, value: &str) -> &'t Row {
 /// Rank 0 sends 1,000 B to rank 1 and waits for an answer, which rank 1 never sends.
 const PING: &str = "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\nl2: recv 1000b from 1\nl2 requires l1\n}\n\
                     rank 1 {\nl1: recv 1000b from 0\nl2: calc 100000000\nl3: send 1000b to 0\nl2 requires l1\nl3 requires l2\n}\n";
+
+/// Three requests to a model.
+const REQUESTS: &str = "arrival_s,prompt_tokens,output_tokens\n0.00001,3,3\n0.0009,30,20\n0.00095,100,1\n";
 
 const LINE: &str = "drain = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"10Gbps\"\ndelay = \"2us\"\n";
 
@@ -280,6 +285,33 @@ fn ranks_say_in_what_they_wait() {
     let waits: Vec<String> = all["ranks"].iter().map(|row| text(row, "waits_in")).collect();
     assert!(waits[0].contains("recv 1000b from 1"), "{waits:?}");
     assert!(waits[1].contains("calc 100000000"), "{waits:?}");
+}
+
+/// The keys and values of the first are 3,000 B, which take as long as the flow above. The second is
+/// computed from 900 us to 1.2 ms, has its keys and values by 1.3, and seven tokens, one in 100 us,
+/// when the run ends at 2 ms. The third is computed from 1.2 to 2.2 ms.
+#[test]
+fn requests_have_their_times() {
+    let text = format!(
+        "duration = \"1ms\"\n{LINE}[transport.t]\ncontrol = \"reno\"\n[[workload.inference]]\ntransport = \"t\"\n\
+         file = \"requests.csv\"\nprefill = 1\ndecode = 1\nprefill_time_per_token = \"10us\"\nkv_per_token = \"1KB\"\n\
+         decode_time = \"100us\"\n[measure]\nwarm_up = \"500us\"\n"
+    );
+    let requests = &tables(&text)["requests"];
+    let times = "arrival_s prefill_start_s prefill_end_s kv_sent_s kv_arrived_s first_token_s end_s ttft_s tpot_s";
+    assert_eq!(
+        values(&requests[0], times),
+        "1.00000e-5 1.00000e-5 4.00000e-5 4.00000e-5 5.62064e-5 1.56206e-4 3.56206e-4 1.46206e-4 1.00000e-4"
+    );
+    let others = "label workload request prompt_tokens output_tokens prefill_host decode_host tokens measured";
+    assert_eq!(values(&requests[0], others), "inference 0 0 3 3 S1 S2 3 false");
+    assert_eq!(values(&requests[1], others), "inference 0 1 30 20 S1 S2 7 true");
+    assert_eq!(values(&requests[2], others), "inference 0 2 100 1 S1 - 0 true");
+    assert_eq!(
+        values(&requests[1], "prefill_start_s prefill_end_s kv_sent_s end_s tpot_s"),
+        "9.00000e-4 1.20000e-3 1.20000e-3 - -"
+    );
+    assert_eq!(values(&requests[2], times), "9.50000e-4 1.20000e-3 - - - - - - -");
 }
 
 /// A series has a row for each instant, from its first to its last.

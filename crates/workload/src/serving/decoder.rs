@@ -113,7 +113,7 @@ impl<'s> Decoder<'s> {
                 self.exchanges.more[parity] |= more;
                 if self.at == At::Rest {
                     self.begin_step(out);
-                } else if exchange == self.exchanges.number {
+                } else {
                     self.serve_experts(out);
                 }
             }
@@ -191,12 +191,11 @@ impl<'s> Decoder<'s> {
         if takes > 0 { out.push(Action::Compute(Time(takes))) } else { self.combine(out) }
     }
 
-    /// Sends tokens back, in the order of the instances.
+    /// Sends tokens back, in the order in which they came.
     fn combine(&mut self, out: &mut Vec<Action>) {
         let Some((experts, _)) = &self.serving.experts else { return };
         self.at = At::Combine;
         let came = &mut self.exchanges.came[(self.exchanges.number % 2) as usize];
-        came.sort_unstable();
         for (to, tokens) in came.drain(..) {
             out.push(Action::Send(to, u64::from(tokens) * experts.combine, Payload::Combine));
         }
@@ -350,6 +349,13 @@ mod tests {
         assert!(done.sent.is_empty());
     }
 
+    /// Of three tokens the prefill instance has generated one.
+    #[test]
+    fn the_first_token_may_be_there() {
+        let early = Serving { first_token: FirstToken::Prefill, ..serving(&[3], 1, 2, None) };
+        assert_eq!(run(&early, &[(us(0), 0)], |_| us(9)).tokens, [(us(11), 0), (us(22), 0)]);
+    }
+
     /// An instance that has been idle begins at once.
     #[test]
     fn an_idle_instance_begins_at_once() {
@@ -377,6 +383,19 @@ mod tests {
         assert_eq!(of(100).collect::<Vec<_>>(), [(0, 1); 2]);
         assert_eq!(of(30).collect::<Vec<_>>(), [(1, 0); 2]);
         assert_eq!(of(0).count(), 4);
+    }
+
+    /// The answer to the other instance takes 100 us, where other messages take 10. The first has
+    /// its token at 31, and a new request at 40: it sends at 51, while the other waits for the
+    /// answer until 131. Only then this begins the second step, and the tokens are back at 141.
+    #[test]
+    fn an_instance_that_is_behind_joins_the_next_step() {
+        let serving = serving(&[1, 1], 2, 8, Some(all_to(vec![0.0, 1.0], 1)));
+        let slow = |i: usize| us(if i == 3 { 100 } else { 10 });
+        let done = run(&serving, &[(us(0), 0), (us(40), 0)], slow);
+        let (.., payload) = done.sent[3];
+        assert!(payload == Payload::Combine && (done.sent[3].0, done.sent[3].1) == (0, 1));
+        assert_eq!(done.over, [(us(31), 0), (us(141), 1)]);
     }
 
     /// The same with two layers, which share the 11 us of the computation: an exchange takes 20 us

@@ -136,6 +136,26 @@ mod tests {
         assert_eq!(in_order_of_end(&found), [1, 2, 0, 3, 4, 5]);
     }
 
+    /// A prompt of 7 tokens of 3 bytes; the prefill instance generates one of 5 tokens, or none.
+    #[test]
+    fn the_first_token_is_of_one_of_both() {
+        let requests = schedule([(Time::ZERO, 7, 5)], 1, (us(1), us(1)));
+        let serving = Serving {
+            requests,
+            computed: vec![0],
+            prefill: vec![HostId::new(0)],
+            decode: vec![HostId::new(1)],
+            first_token: FirstToken::Decode,
+            kv_per_token: 3,
+            batch: 1,
+            step: us(1),
+            per_sequence: us(1),
+            experts: None,
+        };
+        assert_eq!((serving.kv(0), serving.to_decode(0)), (21, 5));
+        assert_eq!(Serving { first_token: FirstToken::Prefill, ..serving }.to_decode(0), 4);
+    }
+
     proptest! {
         /// Each request is computed once, not before it arrives, as long as it takes, and an
         /// instance computes one at a time, in order; none waits while an instance is idle.
