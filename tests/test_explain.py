@@ -832,6 +832,14 @@ def test_explain_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert (failed.returncode, "has no flow 3" in failed.stderr) == (2, True)
 
 
+def test_windows_of_subflows_hold_a_sender_back(run: Run) -> None:
+    """UET has no send buffer, though a buffer of MPTCP grows by default."""
+    keys = 'control = "uet"\ntrimmable = false\nsubflows = 2\nfirst_window = "9KB"\n'
+    told = story(run(FABRIC + f"[transport.t]\n{keys}" + flow("100KB")))
+    check_sum(told)
+    assert set(told.held) == {Held.WINDOW, Held.NOTHING}
+
+
 def test_lives_are_of_one_flow_each(run: Run) -> None:
     result = run(FABRIC + TRANSPORT + flow("1400B") + flow("2800B", "S2"))
     lives: list[Life] = replay(result, [0, 1])

@@ -76,9 +76,15 @@ impl Entry {
     /// To which transports it applies.
     fn applies_to(&self) -> String {
         let controls = self.controls();
+        // TCP's algorithms for several subflows are many; families beside it are named.
+        let several = |text: &str| {
+            let others: Vec<Control> =
+                controls.iter().filter(|control| control.family() != Family::Tcp).copied().collect();
+            if others.is_empty() { text.to_string() } else { format!("{text}, {}", families(&others)) }
+        };
         let to = match self.setting.scope {
-            Scope::Multipath | Scope::Several => "several subflows".to_string(),
-            Scope::Joins => "several subflows, not mmptcp".to_string(),
+            Scope::Multipath | Scope::Several => several("several subflows"),
+            Scope::Joins => several("several subflows, not mmptcp"),
             _ if controls.len() == Control::all().count() => "all".to_string(),
             _ => families(&controls),
         };

@@ -22,6 +22,9 @@ pub trait Declare {
     /// `linux`, and those of settings that the family alone has.
     fn defaults(_law: &Law, _own: &mut Self::Settings, _config: &mut Config, _wire: &mut WireConfig) {}
 
+    /// Tells settings of its own the common ones on which their limits depend.
+    fn know(_own: &mut Self::Settings, _config: &Config) {}
+
     /// Fills in settings of its own whose defaults follow from the network.
     fn complete(_own: &mut Self::Settings, _around: &dyn Fn() -> Surroundings) {}
 

@@ -43,6 +43,13 @@ macro_rules! make {
                 }
             }
 
+            /// Tells settings of its own the common ones on which their limits depend.
+            pub fn know(self, own: &mut OwnSettings, config: &Config) {
+                match self {
+                    $(Family::$family => <crate::$module::$family as Declare>::know(&mut own.$module, config)),+
+                }
+            }
+
             /// Fills in settings of its own whose defaults follow from the network.
             pub fn complete(self, own: &mut OwnSettings, around: &dyn Fn() -> Surroundings) {
                 match self {

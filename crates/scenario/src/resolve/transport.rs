@@ -108,6 +108,7 @@ fn resolve(name: &str, controls: &Controls, section: &mut Section<'_, '_>) -> Op
     let mut t = Transport { name: name.to_string(), ..Transport::of(control, preset) };
     t.each(&mut Reader { section, names: &NoNames, preset });
     t.config.subflows = t.subflows.most() as usize + usize::from(t.is_mmptcp());
+    t.control.family().know(&mut t.own, &t.config);
     let situation = written.map(|_| Situation::of(&t));
     let mut checker = Checker { section, situation, algorithm: described(&t), keys: vec!["preset", "control"] };
     t.each(&mut checker);
@@ -158,6 +159,10 @@ fn check_subflows(t: &Transport, section: &mut Section<'_, '_>) {
     section.check((1..=most).contains(&t.subflows.most()), "subflows", subflows);
     let other = "\"auto\" counts equal-cost paths, and disjoint ones are others; write a number";
     section.check(t.subflows != Subflows::Auto || t.paths.rule != Paths::Disjoint, "subflows", other);
+    let counted =
+        "\"auto\" counts paths of subflows that have one each, and packets of this transport take many; write a number";
+    let has_paths = !t.control.family().facts().spread.is_any();
+    section.check(t.subflows != Subflows::Auto || has_paths, "subflows", counted);
     if let Some(config) = t.config.control.mmptcp() {
         let missing = "missing; what ends phase 1? Write for example switch_bytes = \"100KB\", or `switch_window` or \
                        `switch_on_congestion`";

@@ -10,6 +10,8 @@ const UET_FLOWBENDER: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \
 const UET_FLOWLETS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"flowlets\"";
 const UET_RSS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"rss\"";
 const UET_SWIFT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"swift\"";
+const UET_SUBFLOWS: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2";
+const UET_SUPPRESSED: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2\nsubflow_suppression = true";
 const UET_CONSTANT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"constant\"";
 
 /// A key and a value of it; settings beside which it applies; others, beside which it does not; to
@@ -110,6 +112,10 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("rss_heeds_timeouts = false", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("swift_target = \"7us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
     ("swift_range = \"20us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
+    ("subflow_coupling = \"lia\"", UET_SUBFLOWS, UET, "`subflows` above 1"),
+    ("subflow_suppression = true", UET_SUBFLOWS, UET, "`subflows` above 1"),
+    ("suppress_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
+    ("release_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
     ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
 ];
 

@@ -302,7 +302,12 @@ fn needs(cell: &str) -> String {
     let several = if cell.starts_with("several subflows") { "\nsubflows = 2" } else { "" };
     let with = cell.split_once(", with ").map_or(String::new(), |(_, with)| {
         let setting = *code(with).last().unwrap();
-        let value = if setting == "receive_buffer" { " = \"1MB\"" } else { "" };
+        let value = match setting {
+            "receive_buffer" => " = \"1MB\"",
+            "subflows" => " = 2",
+            "subflow_suppression = true" => "\nsubflows = 2",
+            _ => "",
+        };
         format!("\n{setting}{value}")
     });
     format!("{several}{with}")
@@ -313,8 +318,9 @@ fn applies(cell: &str, control: &str) -> bool {
     let multipath = family == "TCP" && !["reno", "dctcp"].contains(&control);
     match cell.split(", with ").next().unwrap() {
         "all" => true,
-        "several subflows" => multipath,
         "several subflows, not mmptcp" => multipath && control != "mmptcp",
-        list => list.split(", ").any(|name| name == control || name == family),
+        list => {
+            list.split(", ").any(|name| name == control || name == family || name == "several subflows" && multipath)
+        }
     }
 }

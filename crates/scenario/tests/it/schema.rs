@@ -79,7 +79,9 @@ fn descriptions_say_to_what_a_key_applies_and_its_default() {
     ] {
         assert_eq!(text("Transport", key), sentence);
     }
-    assert!(text("Transport", "subflows").as_str().unwrap().ends_with(". Applies to several subflows. Default: 1."));
+    assert!(
+        text("Transport", "subflows").as_str().unwrap().ends_with(". Applies to several subflows, uet. Default: 1.")
+    );
     assert!(text("LayerQueue", "limit").as_str().unwrap().ends_with("Default: that of `[queue]`."));
 }
 

@@ -115,6 +115,16 @@ fn get(trailer: &Trailer, place: usize) -> u64 {
     u64::from(trailer[place]) | u64::from(trailer[place + 1]) << 32
 }
 
+/// The bits of a packet's entropy that are its entropy value; the rest is that of the connection.
+fn mask(config: &Config) -> u32 {
+    u32::from(config.entropies) - 1
+}
+
+/// The entropy of a packet with the value `of` on a connection with this entropy.
+fn of_value(connection: u32, of: u16, config: &Config) -> u32 {
+    connection & !mask(config) | u32::from(of)
+}
+
 /// The ACK that `packet` is, with its `trailer`.
 fn read_ack(packet: &Packet, trailer: &Trailer) -> Ack {
     Ack {
@@ -156,8 +166,7 @@ impl UetSender {
     /// Calls `act` with the sender and what takes its messages.
     fn act<R>(&mut self, io: &mut Io<'_>, act: impl FnOnce(&mut Sender, &mut FromSender<'_, '_>) -> R) -> R {
         let UetSender { connection, sender, identity, openings } = self;
-        let mask = u32::from(sender.config().entropies) - 1;
-        let trimmable = sender.config().trimmable;
+        let (mask, trimmable) = (mask(sender.config()), sender.config().trimmable);
         act(sender, &mut FromSender { connection, identity, openings, io, mask, trimmable })
     }
 
@@ -169,7 +178,7 @@ impl UetSender {
 impl Endpoint for UetSender {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let now = io.now;
-        let entropy = (packet.entropy & (u32::from(self.sender.config().entropies) - 1)) as u16;
+        let entropy = (packet.entropy & mask(self.sender.config())) as u16;
         let Some(trailer) = io.trailer(packet).copied() else {
             self.connection.peer = Handle::split(packet.ack).0;
             let nacked = (packet.seq, packet.kind.has(AGAIN));
@@ -240,7 +249,7 @@ impl Sending for UetSender {
     }
 
     fn subflows(&self) -> usize {
-        1
+        self.sender.subflows().len()
     }
 
     /// There is no handshake.
@@ -248,32 +257,37 @@ impl Sending for UetSender {
         true
     }
 
-    fn acked_on(&self, _: SubflowId) -> u64 {
-        self.sender.acked()
+    fn acked_on(&self, s: SubflowId) -> u64 {
+        self.sender.subflows()[s].acked()
     }
 
-    /// All entropy values together; the window in full packets.
-    fn subflow(&self, _: SubflowId) -> SubflowOutcome {
-        let (sender, path, counters) =
-            (&self.sender, self.connection.paths.fixed(SubflowId::FIRST), self.sender.counters());
+    fn is_suppressed(&self, s: SubflowId) -> bool {
+        self.sender.is_suppressed(s)
+    }
+
+    /// All its entropy values together; the window in full packets.
+    fn subflow(&self, s: SubflowId) -> SubflowOutcome {
+        let (sender, path, subflow) =
+            (&self.sender, self.connection.paths.fixed(SubflowId::FIRST), &self.sender.subflows()[s]);
+        let (counters, config) = (subflow.counters(), sender.config());
         SubflowOutcome {
-            entropy: path.entropy,
+            entropy: if s.is_first() { path.entropy } else { of_value(path.entropy, subflow.first_entropy(), config) },
             pinned: path.pinned,
             stats: SubflowStats {
                 established: Some(sender.started()),
-                acked_bytes: sender.acked(),
+                acked_bytes: subflow.acked(),
                 segments: counters.sent,
                 retransmits: counters.sent_again,
                 timeouts: counters.timeouts,
-                probes: counters.probes,
+                probes: if s.is_first() { sender.counters().probes } else { 0 },
                 marked_acks: counters.marked_acks,
                 ..SubflowStats::default()
             },
-            cwnd: sender.window().bytes / sender.config().mtu(),
+            cwnd: subflow.window().bytes / config.mtu(),
             ssthresh: f64::INFINITY,
-            srtt: sender.srtt().map(|ps| ps / 1e12),
-            min_rtt: sender.min_rtt(),
-            rto: sender.config().rto,
+            srtt: subflow.srtt().map(|ps| ps / 1e12),
+            min_rtt: subflow.min_rtt(),
+            rto: config.rto,
         }
     }
 
@@ -286,7 +300,11 @@ impl Sending for UetSender {
             Metric::count("asked", counters.asked),
             Metric::count("probes", counters.probes),
         ];
-        all.into_iter().for_each(report);
+        all.into_iter().for_each(&mut *report);
+        if let Some((suppressions, releases)) = self.sender.suppressions() {
+            report(Metric::count("suppressions", suppressions));
+            report(Metric::count("releases", releases));
+        }
     }
 
     fn connection(&self) -> &Connection {
@@ -303,13 +321,13 @@ impl Sending for UetSender {
 }
 
 impl Endpoint for UetReceiver {
-    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let UetReceiver { connection, receiver, identity, openings } = self;
         let (now, trailer) = (io.now, io.trailer(packet));
         let (psn, target, kind, flags) = (psn(packet, trailer), target(packet, trailer), packet.kind, packet.flags);
         *openings += u32::from(kind.has(Kind::SYN));
         let (marked, again) = (flags.has(Flags::CE), kind.has(AGAIN));
-        let out = &mut FromReceiver { connection, identity, io, entropy: packet.entropy };
+        let out = &mut FromReceiver { connection, identity, io, of: (subflow, packet.entropy) };
         if kind.has(PROBE) {
             receiver.on_probe(psn, marked, now, out);
             return Event::None;
@@ -319,7 +337,7 @@ impl Endpoint for UetReceiver {
             return Event::None;
         }
         let (ack_now, last, len) = (kind.has(ACK_NOW), kind.has(LAST), packet.payload());
-        let data = Data { psn, len, ack_now, again, last, target };
+        let data = Data { psn, subflow, len, ack_now, again, last, target };
         if flags.has(Flags::TRIMMED) {
             receiver.on_trimmed(data, marked, now, out);
             return Event::None;
@@ -340,7 +358,7 @@ impl Endpoint for UetReceiver {
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         let UetReceiver { connection, receiver, identity, .. } = self;
         let entropy = io.shared.random.next_u32();
-        let bytes = receiver.on_turn(&mut FromReceiver { connection, identity, io, entropy });
+        let bytes = receiver.on_turn(&mut FromReceiver { connection, identity, io, of: (SubflowId::FIRST, entropy) });
         io.spend_turn(TurnsFor::Grants, bytes);
         Event::None
     }
@@ -375,20 +393,20 @@ struct FromSender<'a, 'i> {
 impl Output for FromSender<'_, '_> {
     fn send(&mut self, data: Data, entropy: u16) {
         let c = &*self.connection;
-        let Data { psn, len, ack_now, again, last, target } = data;
+        let Data { psn, subflow, len, ack_now, again, last, target } = data;
         let size = len + c.sizes.header;
         let kind = Kind::DATA.with_if(ACK_NOW, ack_now).with_if(AGAIN, again).with_if(LAST, last);
         let flags = Flags::ECT.with_if(Flags::TRIMMABLE, self.trimmable);
         self.io.spend_turn(TurnsFor::Data, size.into());
-        self.put((psn, target), (kind, flags), (size, len), entropy);
+        self.put((psn, target), (kind, flags), (size, len), (subflow, entropy));
     }
 
     fn probe(&mut self, number: u32, entropy: u16) {
-        self.put((number, 0), (PROBE, Flags::ECT), (self.connection.sizes.ack, 0), entropy);
+        self.put((number, 0), (PROBE, Flags::ECT), (self.connection.sizes.ack, 0), (SubflowId::FIRST, entropy));
     }
 
     fn ask(&mut self, target: u32, entropy: u16) {
-        self.put((0, target), (RTS, Flags::PRIORITY), (self.connection.sizes.ack, 0), entropy);
+        self.put((0, target), (RTS, Flags::PRIORITY), (self.connection.sizes.ack, 0), (SubflowId::FIRST, entropy));
     }
 
     fn others(&self) -> usize {
@@ -407,9 +425,9 @@ impl Output for FromSender<'_, '_> {
         self.io.queue_turn(TurnsFor::Data, self.identity.me, false);
     }
 
-    fn measured_rtt(&mut self, rtt: Time) {
+    fn measured_rtt(&mut self, subflow: SubflowId, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
-            rtts.record((self.identity.flow, SubflowId::FIRST), self.io.now, rtt);
+            rtts.record((self.identity.flow, subflow), self.io.now, rtt);
         }
     }
 
@@ -420,14 +438,20 @@ impl Output for FromSender<'_, '_> {
 
 impl FromSender<'_, '_> {
     /// Sends a packet with this PSN and target for credit, of so many bytes, of which so many are payload.
-    fn put(&mut self, (psn, target): (u32, u32), (kind, flags): (Kind, Flags), (size, len): (u16, u16), entropy: u16) {
+    fn put(
+        &mut self,
+        (psn, target): (u32, u32),
+        (kind, flags): (Kind, Flags),
+        (size, len): (u16, u16),
+        (subflow, entropy): (SubflowId, u16),
+    ) {
         let c = &*self.connection;
         // Until the receiver has answered, any packet may be the one that makes it.
         let opens = c.peer == Handle::default();
         let mut packet = Packet {
             seq: psn,
             ack: target,
-            endpoint: c.peer.raw(),
+            endpoint: c.peer.of_subflow(subflow),
             entropy: c.paths.fixed(SubflowId::FIRST).entropy & !self.mask | u32::from(entropy),
             envelope: Envelope::new(c.peer_host, size, len),
             flags,
@@ -437,7 +461,7 @@ impl FromSender<'_, '_> {
         if opens {
             *self.openings += 1;
             let Identity { flow, host: src, transport, me: peer } = *self.identity;
-            let (to, subflow) = (OpeningFor::Flow(flow), SubflowId::FIRST);
+            let to = OpeningFor::Flow(flow);
             let opening = Opening { src, peer, subflow, transport, to, stays_open: c.stays_open, high: c.high };
             let mut trailer = opening.write(&mut packet);
             (trailer[PSN], trailer[TARGET]) = (psn, target);
@@ -448,22 +472,22 @@ impl FromSender<'_, '_> {
     }
 }
 
-/// Turns the answers of a receiver to one packet into packets. They have the entropy of that packet,
-/// which names its entropy value.
+/// Turns the answers of a receiver to one packet into packets. They have the subflow and the entropy of that
+/// packet, which names its entropy value.
 #[derive(Debug)]
 struct FromReceiver<'a, 'i> {
     connection: &'a Connection,
     identity: &'a Identity,
     io: &'a mut Io<'i>,
-    entropy: u32,
+    of: (SubflowId, u32),
 }
 
 impl FromReceiver<'_, '_> {
     fn packet(&self, kind: Kind) -> Packet {
         let c = self.connection;
         Packet {
-            endpoint: c.peer.raw(),
-            entropy: self.entropy,
+            endpoint: c.peer.of_subflow(self.of.0),
+            entropy: self.of.1,
             envelope: Envelope::new(c.peer_host, c.sizes.ack, 0),
             flags: Flags::PRIORITY,
             kind,

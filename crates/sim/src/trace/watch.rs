@@ -344,7 +344,9 @@ impl<'p> Watch<'p> {
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
             subflow_window: Some(buffers.subflow_window).filter(|most| *most < u64::MAX),
-            grows: buffers.send == SendBuffer::Auto && transport.config.subflows > 1,
+            grows: buffers.send == SendBuffer::Auto
+                && transport.config.subflows > 1
+                && transport.family.family().has("send_buffer"),
             reads: buffers.read_rate.is_some(),
             ack_delay: transport.config.ack_delay.0,
             pulled: transport.facts.pulled,

@@ -49,5 +49,6 @@ mod threads;
 mod trace;
 mod trace_packets;
 mod uet;
+mod uet_subflows;
 mod waits;
 mod workloads;

@@ -243,10 +243,12 @@ fn threads_do_not_change_the_bytes() {
         .map(|host| flow(host, (7 * host + 3) % 16, 300_000))
         .chain((0..12).map(|h| flow(h, 15, 90_000)))
         .collect();
-    let scenario = scenario(&format!("{HTSIM}{flows}"));
-    let one = run_on(&scenario, 1);
-    assert!(one.outcome.links.iter().map(|link| link.stats.rare.trims).sum::<u64>() > 0);
-    for threads in [2, 4] {
-        assert_eq!(one.outcome, run_on(&scenario, threads).outcome, "{threads}");
+    for keys in ["", "subflows = 4\nsubflow_suppression = true\n"] {
+        let scenario = scenario(&format!("{HTSIM}{keys}{flows}"));
+        let one = run_on(&scenario, 1);
+        assert!(one.outcome.links.iter().map(|link| link.stats.rare.trims).sum::<u64>() > 0);
+        for threads in [2, 4] {
+            assert_eq!(one.outcome, run_on(&scenario, threads).outcome, "{threads}");
+        }
     }
 }

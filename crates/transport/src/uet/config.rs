@@ -1,7 +1,9 @@
 //! The settings of a UET transport as its endpoints read them.
 
 use super::balancer::{BalancerKind, Spraying};
+use super::coupling::Coupling;
 use super::nscc::NsccConfig;
+use super::suppression::Rounds;
 use super::swift::SwiftTarget;
 use super::window::product;
 use linkpool_units::{Rate, Time};
@@ -33,9 +35,15 @@ pub struct Config {
     pub mss: u16,
     /// Bytes of headers of a data packet.
     pub header: u16,
-    /// Number of entropy values, a power of two.
+    /// Number of subflows, a power of two: each has a window.
+    pub subflows: u8,
+    /// How their increases are coupled.
+    pub coupling: Coupling,
+    /// When all but the first are suppressed and released; none: never.
+    pub suppression: Option<Rounds>,
+    /// Number of entropy values of all subflows, a power of two.
     pub entropies: u16,
-    /// How senders choose among them.
+    /// How a subflow chooses among its part of them.
     pub balancer: BalancerKind,
     /// The settings of that.
     pub spraying: Spraying,
@@ -47,9 +55,9 @@ pub struct Config {
     pub base_rtt: Time,
     /// Rate of the sending host.
     pub rate: Rate,
-    /// The largest window, in bandwidth-delay products of the flow.
+    /// The largest window, in bandwidth-delay products of the flow; of several subflows all windows together.
     pub most_products: f64,
-    /// The first window, bytes on the wire; none: the largest.
+    /// The first window, bytes on the wire; none: the largest. Of several subflows all windows together.
     pub first_window: Option<f64>,
     /// May switches trim its data packets?
     pub trimmable: bool,

@@ -34,7 +34,7 @@ impl Dctcp {
             (window.bytes, self.cut) = (window.bytes * (1.0 - self.alpha / 2.0), true);
         } else if !signal.marked {
             // A packet in a window (RFC 5681, section 3.1).
-            window.bytes += mtu * signal.bytes as f64 / window.bytes;
+            window.bytes += window.part * (mtu * signal.bytes as f64 / window.bytes);
         }
         window.clamp(mtu);
         if self.acked as i64 > self.end {
@@ -85,6 +85,9 @@ mod tests {
         let before = window.bytes;
         ack(&mut window, true);
         assert!((window.bytes - before * (1.0 - alpha / 2.0)).abs() < 1e-6);
+        (window.bytes, window.part) = (100_000.0, 0.25);
+        ack(&mut window, false);
+        assert_eq!(window.bytes, 100_000.0 + config.mtu() * 0.1 * 0.25, "one of several subflows");
         window.bytes = 100_000.0;
         Dctcp::on_loss(1_000, &mut window, &config);
         assert_eq!(window.bytes, 99_000.0);

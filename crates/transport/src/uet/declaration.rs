@@ -2,8 +2,10 @@
 
 use super::balancer::{BalancerKind, Spraying};
 use super::config::{Config, SenderLaw};
+use super::coupling::Coupling;
 use super::median;
 use super::nscc::{NsccConfig, NsccSettings};
+use super::suppression::Rounds;
 use super::surroundings::Network;
 use super::swift::{SwiftSettings, SwiftTarget};
 use crate::config::Config as Common;
@@ -36,7 +38,9 @@ settings! {
         /// Number of entropy values over which a sender spreads its packets, a power of two. Switches
         /// hash the value of each packet.
         entropies: u32 = 64, within Bounds::from(1.0, "must be 1 to 32768").to(32_768.0),
-            refused |u| !u.entropies.is_power_of_two() => "must be a power of two";
+            refused |u| !u.entropies.is_power_of_two() => "must be a power of two",
+            refused |u| !u.entropies.is_multiple_of(u.subflows.max(1)) =>
+                "each subflow has an equal part of them: set `subflows` to a power of two that is not above them";
         /// How a sender chooses the entropy value of each packet. `"oblivious"`: each value once a
         /// round, in another order each round. `"bitmap"`: the same, but a value that was marked, trimmed
         /// or lost is left out for some rounds. `"reps"`: the value that came back first of the last
@@ -45,7 +49,9 @@ settings! {
         /// until `rehash_after` base RTTs in a row have more marks than `rehash_above`, or a timeout. `"flowlets"`:
         /// another value after a gap. `"rss"`: `rss_subflows` values in turn by the PSN, of which the slowest is
         /// replaced once in `rss_period`.
-        balancer: BalancerKind = BalancerKind::Mixed;
+        balancer: BalancerKind = BalancerKind::Mixed,
+            refused |u| u.subflows > 1 && u.balancer == BalancerKind::Rss =>
+                "\"rss\" spreads one window over `rss_subflows`; leave `subflows` out, or take another";
         /// The share of marked or trimmed packets, among those that ACKs and NACKs are about, above which a base
         /// RTT is congested.
         rehash_above: f64, from |u| if u.balancer == BalancerKind::Plb { 0.5 } else { 0.05 } => "by `balancer`: `0.05`, or `0.5` with `\"plb\"`",
@@ -83,12 +89,16 @@ settings! {
         median_of "feedback_median": u32 = 1,
             within Bounds::from(1.0, "must be 1 to 63").to(median::MOST as f64);
         /// Do senders need credit of the receiver (RCCC)? With `sender_law = "none"` it is EQDS.
-        receiver_credit: bool = false;
+        receiver_credit: bool = false,
+            refused |u| u.receiver_credit && u.subflows > 1 =>
+                "is credit for a connection with one window; leave `subflows` out";
         /// Are losses found by many packets above a gap, and by probes (SLEEK)? It is for switches that do
         /// not trim.
         sleek: bool = false,
             refused |u| u.sleek && u.trimmable => "is for packets that are not trimmed; set `trimmable = false`",
-            refused |u| u.sleek && u.sender_law == SenderLaw::None => "goes by the window; set `sender_law`";
+            refused |u| u.sleek && u.sender_law == SenderLaw::None => "goes by the window; set `sender_law`",
+            refused |u| u.sleek && u.subflows > 1 =>
+                "goes by packets above a gap, which other subflows may cause; leave `subflows` out";
         /// May switches trim its data packets? A port that does not trim, or that finds no room for the
         /// header, drops them.
         trimmable: bool = true;
@@ -105,9 +115,22 @@ settings! {
         /// Without the key: 15 us and the time in which 6 full data queues leave at the rate of a host,
         /// or 100 us if queues have no limit.
         rto: Option<Time>, from |_u| None => "of the queues", within Bounds::POSITIVE_SPAN;
-        /// The largest window, in bandwidth-delay products of the flow.
+        /// The largest window, in bandwidth-delay products of the flow; of several subflows all windows together.
         most_products "max_window_bdp": f64 = 1.5, within Bounds::POSITIVE;
-        /// The first window, bytes on the wire. Without the key: the largest.
+        /// How much of its law's additive increase a subflow makes. `"amp"`: the share of its window in the sum
+        /// of all, so that all together grow as one window does (AMP's increase). `"lia"`: that of RFC 6356, which
+        /// heeds round-trip times, too. `"uncoupled"`: all of it, as a connection of its own.
+        subflow_coupling: Coupling = Coupling::Amp, when |u| u.subflows > 1 => "`subflows` above 1";
+        /// Does a connection send on subflow 0 alone after all windows were below two packets for
+        /// `suppress_after` round-trip times in a row (AMP's suppression of subflows)?
+        subflow_suppression: bool = false, when |u| u.subflows > 1 => "`subflows` above 1";
+        /// Round-trip times of subflow 0 with all windows below two packets that suppress the others (γ of AMP).
+        suppress_after: u32 = 2, within Bounds::POSITIVE, when |u| u.subflow_suppression => "`subflow_suppression = true`";
+        /// Round-trip times of subflow 0 in a row that release the others (τ of AMP): its window ends each with two
+        /// packets or more, and nothing in it asked for a cut.
+        release_after: u32 = 8, within Bounds::POSITIVE, when |u| u.subflow_suppression => "`subflow_suppression = true`";
+        /// The first window, bytes on the wire. Without the key: the largest. Several subflows have equal parts of
+        /// it, of a packet at least.
         first_window: Option<Bytes>, from |_u| None => "of `max_window_bdp`", within Bounds::POSITIVE;
     }
     groups {
@@ -115,6 +138,10 @@ settings! {
         nscc: NsccSettings, when |u| u.sender_law == SenderLaw::Nscc => "`sender_law = \"nscc\"`";
         /// Swift.
         swift: SwiftSettings, when |u| u.sender_law == SenderLaw::Swift => "`sender_law = \"swift\"`";
+    }
+    others {
+        /// The number of subflows, a common setting.
+        subflows: u32 = 1;
     }
 }
 
@@ -135,7 +162,7 @@ impl Declare for Uet {
             source: "UEC 1.0.3 by uet-htsim",
             heeds_marks: true,
         }],
-        keys: Keys::Only(&["mss", "header", "ack_size"]),
+        keys: Keys::Only(&["mss", "header", "ack_size", "subflows"]),
         facts: Facts {
             spread: Spread::Entropies,
             trimming: true,
@@ -153,6 +180,10 @@ impl Declare for Uet {
     fn defaults(_: &Law, _: &mut UetSettings, config: &mut Common, wire: &mut WireConfig) {
         *wire = WireConfig { header: 64, ack_size: 64 };
         config.mss = 4_096;
+    }
+
+    fn know(own: &mut UetSettings, config: &Common) {
+        own.subflows = config.subflows as u32;
     }
 
     fn complete(own: &mut UetSettings, around: &dyn Fn() -> Surroundings) {
@@ -180,7 +211,7 @@ impl Declare for Uet {
         let mtu = f64::from(mss) + f64::from(header);
         let nscc = NsccConfig::new(own.nscc, mss, header, &network, own.trimmable);
         let spraying = Spraying {
-            entropies: own.entropies as u16,
+            entropies: (own.entropies / config.subflows as u32) as u16,
             trims: own.trimmable,
             base_rtt: network.base_rtt,
             rehash_above: own.rehash_above,
@@ -195,6 +226,11 @@ impl Declare for Uet {
         Arc::new(Config {
             mss,
             header,
+            subflows: config.subflows as u8,
+            coupling: own.subflow_coupling,
+            suppression: own
+                .subflow_suppression
+                .then_some(Rounds { suppress: own.suppress_after, release: own.release_after }),
             entropies: own.entropies as u16,
             balancer: own.balancer,
             spraying,
@@ -215,8 +251,8 @@ impl Declare for Uet {
         })
     }
 
-    /// ACKs, NACKs, PULLs, RTS and probes.
+    /// ACKs, NACKs, PULLs, RTS, probes, suppressions and releases.
     fn metrics(_: &Common) -> usize {
-        5
+        7
     }
 }

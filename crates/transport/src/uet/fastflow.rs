@@ -70,9 +70,9 @@ impl Fastflow {
         let change = if self.at_bad_ack > 0.0 && self.undelayed > self.at_bad_ack {
             mtu
         } else if !marked && rtt < target {
-            ((target - rtt) / rtt * PROPORTIONAL * mtu * (mtu / window.bytes)).min(mtu) + fair
+            window.part * (((target - rtt) / rtt * PROPORTIONAL * mtu * (mtu / window.bytes)).min(mtu) + fair)
         } else if !marked {
-            fair
+            window.part * fair
         } else if self.marks <= MARKS_THAT_CUT {
             0.0
         } else if rtt > target {
@@ -153,6 +153,12 @@ mod tests {
         // 16 us: (18 - 16) / 16 x 2 packets x packet / window.
         let more = 2.0 / 16.0 * 2.0 * 4_160.0 * 0.0416 + fair;
         assert!(near(ack(&mut fastflow, &mut window, 1, false, 4.0), 100_000.0 + more));
+        // One of several subflows makes a part of either.
+        for (delay, whole) in [(6.0, fair), (4.0, more)] {
+            let (mut fastflow, mut window) = sender(100_000.0);
+            window.part = 0.25;
+            assert!(near(ack(&mut fastflow, &mut window, 1, false, delay), 100_000.0 + 0.25 * whole));
+        }
     }
 
     /// Cuts begin when more than 0.3 of ACKs are marked: 1 - 0.95^n, from the seventh on.

@@ -1,4 +1,4 @@
-//! The law of a sender's window.
+//! The law of a window.
 
 use super::config::{Config, SenderLaw};
 use super::dctcp::Dctcp;
@@ -9,7 +9,7 @@ use super::swift::Swift;
 use super::window::{Signal, Window};
 use linkpool_units::Time;
 
-/// The law of one sender.
+/// The law of one window.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     rules: Rules,
@@ -19,10 +19,10 @@ pub(super) struct Law {
 
 #[derive(Clone, Debug)]
 enum Rules {
-    Nscc(Box<Nscc>),
-    Fastflow(Box<Fastflow>),
-    Dctcp(Box<Dctcp>),
-    Swift(Box<Swift>),
+    Nscc(Nscc),
+    Fastflow(Fastflow),
+    Dctcp(Dctcp),
+    Swift(Swift),
     Constant,
     None,
 }
@@ -31,10 +31,10 @@ impl Law {
     /// The law of a sender that starts now.
     pub(super) fn new(config: &Config, now: Time) -> Law {
         let rules = match config.law {
-            SenderLaw::Nscc => Rules::Nscc(Box::new(Nscc::new(now))),
-            SenderLaw::Fastflow => Rules::Fastflow(Box::new(Fastflow::new(now))),
-            SenderLaw::Dctcp => Rules::Dctcp(Box::new(Dctcp::new())),
-            SenderLaw::Swift => Rules::Swift(Box::default()),
+            SenderLaw::Nscc => Rules::Nscc(Nscc::new(now)),
+            SenderLaw::Fastflow => Rules::Fastflow(Fastflow::new(now)),
+            SenderLaw::Dctcp => Rules::Dctcp(Dctcp::new()),
+            SenderLaw::Swift => Rules::Swift(Swift::default()),
             SenderLaw::Constant => Rules::Constant,
             SenderLaw::None => Rules::None,
         };
@@ -44,6 +44,15 @@ impl Law {
     /// Is there a window?
     pub(super) fn has_window(&self) -> bool {
         !matches!(self.rules, Rules::None)
+    }
+
+    /// Does an ACK ask for a cut of the window, be it made or not?
+    pub(super) fn asks_for_cut(&self, signal: &Signal, window: &Window, config: &Config) -> bool {
+        match &self.rules {
+            Rules::Nscc(nscc) => nscc.asks_for_cut(signal, &config.nscc),
+            Rules::Swift(_) => Swift::asks_for_cut(signal, window, &config.swift),
+            Rules::Fastflow(_) | Rules::Dctcp(_) | Rules::Constant | Rules::None => signal.marked,
+        }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! The messages of UET endpoints.
 
 use super::credit::Turn;
+use crate::id::SubflowId;
 use linkpool_units::Time;
 
 /// A packet of data. Packets are numbered from 0 by their PSN.
@@ -8,6 +9,8 @@ use linkpool_units::Time;
 pub struct Data {
     /// Its PSN.
     pub psn: u32,
+    /// The subflow that sends it.
+    pub subflow: SubflowId,
     /// Bytes of payload.
     pub len: u16,
     /// The receiver is to acknowledge it at once (AR).
@@ -72,8 +75,8 @@ pub trait Output {
     /// Call the sender's `on_turn` when it may send one packet of data. It has not asked before without
     /// getting its turn.
     fn queue_turn(&mut self);
-    /// A packet was acknowledged after `rtt`.
-    fn measured_rtt(&mut self, _rtt: Time) {}
+    /// A packet of `subflow` was acknowledged after `rtt`.
+    fn measured_rtt(&mut self, _subflow: SubflowId, _rtt: Time) {}
     /// A random number below `n`.
     fn random(&mut self, n: u32) -> u32;
 }

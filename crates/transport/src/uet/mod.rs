@@ -3,7 +3,7 @@
 //!
 //! A [`Sender`] numbers its packets (PSN), gives each an entropy value that its [`Balancer`] chooses,
 //! and sends as long as its window has room and the links of its host are free: the senders of a host
-//! take turns. A [`Receiver`] acknowledges with a cumulative PSN, a bitmap of 64 packets, the bytes
+//! take turns. It may have several [`Subflow`]s, each with a part of the entropy values, a balancer and a window. A [`Receiver`] acknowledges with a cumulative PSN, a bitmap of 64 packets, the bytes
 //! that have come, and the number of packets above a gap; it answers a trimmed packet with a NACK.
 //!
 //! The text of the specification (UEC 1.0.3) was not at hand. Rules are those of uet-htsim, the
@@ -14,6 +14,7 @@
 mod arrivals;
 mod balancer;
 mod config;
+mod coupling;
 mod credit;
 mod dctcp;
 mod declaration;
@@ -26,18 +27,23 @@ mod outstanding;
 mod receiver;
 mod sender;
 mod sleek;
+mod subflow;
+mod suppression;
 mod surroundings;
 mod swift;
 mod window;
 
 pub use balancer::{Balancer, BalancerKind, Feedback, Spraying};
 pub use config::{Config, SenderLaw};
+pub use coupling::Coupling;
 pub use credit::{Pulled, Turn};
 pub use declaration::{Uet, UetSettings};
 pub use message::{Ack, Answers, Data, Nack, Output};
 pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};
 pub use receiver::{Progress, Receiver};
 pub use sender::{Counters, Sender};
+pub use subflow::{Subflow, SubflowCounters};
+pub use suppression::Rounds;
 pub use surroundings::Network;
 pub use swift::{SwiftSettings, SwiftTarget};
 pub use window::{Signal, Window};

@@ -215,6 +215,11 @@ impl Nscc {
         }
     }
 
+    /// Is an ACK marked, with a delay at the target or above it?
+    pub(super) fn asks_for_cut(&self, signal: &Signal, c: &NsccConfig) -> bool {
+        signal.marked && signal.delay.map_or(self.average, Time::secs) >= c.target.secs()
+    }
+
     /// The average of the queueing delay, seconds.
     pub fn average(&self) -> f64 {
         self.average
@@ -323,11 +328,12 @@ impl Nscc {
         }
     }
 
-    /// Makes the increases (`fulfill_adjustment`).
+    /// Makes the increases (`fulfill_adjustment`). They are additive, and of several subflows each makes a part;
+    /// a fast increase is in proportion to the window, and all subflows together make as much as one window.
     fn fulfil(&mut self, now: Time, window: &mut Window, c: &NsccConfig) {
-        window.bytes += self.increase / window.bytes;
+        window.bytes += window.part * (self.increase / window.bytes);
         if now - self.last_adjust >= c.base_rtt {
-            window.bytes += c.eta;
+            window.bytes += window.part * c.eta;
             self.last_adjust = now;
         }
         (self.increase, self.received) = (0.0, 0);

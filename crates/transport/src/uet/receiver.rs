@@ -5,6 +5,7 @@ use super::arrivals::Arrivals;
 use super::config::Config;
 use super::credit::{Grants, Turn};
 use super::message::{Ack, Answers, Data, Nack};
+use crate::id::SubflowId;
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,8 +31,10 @@ pub struct Receiver {
     arrivals: Arrivals,
     /// Bytes on the wire of packets that have come for the first time.
     received: u64,
-    /// Bytes on the wire, of duplicates too, since the last ACK.
+    /// Bytes on the wire, of duplicates too, since the last ACK of a packet of subflow 0, and of each other subflow: each
+    /// hears of its own packets.
     unacknowledged: u32,
+    of_others: Box<[u32]>,
     /// One more ACK is to go when no gap is left: the sender has asked for an ACK.
     asked: bool,
     /// Payload that has come in order, bytes.
@@ -48,30 +51,30 @@ impl Receiver {
     /// Creates a receiver to which no packet has arrived.
     pub fn new(config: Arc<Config>) -> Receiver {
         Receiver {
-            config,
             arrivals: Arrivals::new(),
             received: 0,
             unacknowledged: 0,
+            of_others: vec![0; usize::from(config.subflows) - 1].into(),
             asked: false,
             delivered: 0,
             short: VecDeque::new(),
             total: None,
             last_heard: Time::ZERO,
             grants: Grants::default(),
+            config,
         }
     }
 
     /// A whole packet has come, with a mark or without.
     pub fn on_data(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) -> Progress {
         self.last_heard = now;
-        let Data { psn, len, ack_now, again, last, target } = data;
+        let Data { psn, subflow, len, ack_now, again, last, target } = data;
         self.want(target, false, out);
         let wire = u32::from(len) + u32::from(self.config.header);
-        self.unacknowledged += wire;
+        *self.unacknowledged(subflow) += wire;
         if self.arrivals.has(psn) {
             // The sender is in error about it: it must hear at once.
-            let base = if marked { psn } else { self.bitmap_base(psn) };
-            self.acknowledge((base, psn), (marked, again), out);
+            self.acknowledge(subflow, (marked, psn), (marked, again), out);
             return Progress::None;
         }
         let first = self.received == 0;
@@ -90,9 +93,8 @@ impl Receiver {
         // The gap that held up the answer to a request is closed.
         let closed = in_order > 0 && self.arrivals.above() == 0 && self.asked;
         self.asked &= !closed;
-        if marked || ack_now || first || closed || self.unacknowledged >= self.config.ack_bytes {
-            let base = if marked || ack_now { psn } else { self.bitmap_base(psn) };
-            self.acknowledge((base, psn), (marked, again), out);
+        if marked || ack_now || first || closed || *self.unacknowledged(subflow) >= self.config.ack_bytes {
+            self.acknowledge(subflow, (marked || ack_now, psn), (marked, again), out);
         }
         match in_order {
             0 => Progress::None,
@@ -167,9 +169,22 @@ impl Receiver {
         psn.saturating_sub(63).max(self.arrivals.next() + 1)
     }
 
-    fn acknowledge(&mut self, place: (u32, u32), of_packet: (bool, bool), out: &mut impl Answers) {
-        self.unacknowledged = 0;
-        self.send_ack(place, of_packet, out);
+    fn unacknowledged(&mut self, subflow: SubflowId) -> &mut u32 {
+        if subflow.is_first() { &mut self.unacknowledged } else { &mut self.of_others[subflow.index() - 1] }
+    }
+
+    /// The bitmap begins with the packet, `from_it`, or ends with it. With several subflows it always ends with it: the
+    /// sender counts what the bitmap shows, and packets of another subflow may leave a gap for long.
+    fn acknowledge(
+        &mut self,
+        subflow: SubflowId,
+        (from_it, psn): (bool, u32),
+        of_packet: (bool, bool),
+        out: &mut impl Answers,
+    ) {
+        *self.unacknowledged(subflow) = 0;
+        let base = if from_it && self.of_others.is_empty() { psn } else { self.bitmap_base(psn) };
+        self.send_ack((base, psn), of_packet, out);
     }
 
     fn send_ack(&self, (base, psn): (u32, u32), (marked, again): (bool, bool), out: &mut impl Answers) {

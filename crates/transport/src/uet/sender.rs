@@ -1,13 +1,13 @@
 //! The sending end of a UET connection (uec.cpp, `UecSrc`).
 
-use super::balancer::{Balancer, Feedback};
+use super::balancer::Feedback;
 use super::config::Config;
 use super::credit::Credit;
-use super::law::Law;
 use super::message::{Ack, Data, Output};
 use super::outstanding::{Outstanding, Place, Sent};
 use super::sleek::Sleek;
-use super::window::{Signal, Window};
+use super::subflow::{Subflow, Subflows};
+use crate::id::SubflowId;
 use crate::sender::SenderState;
 use linkpool_units::Time;
 use std::collections::VecDeque;
@@ -16,18 +16,10 @@ use std::sync::Arc;
 /// Counters of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Data packets sent, those sent again included.
-    pub sent: u64,
-    /// Data packets sent again.
-    pub sent_again: u64,
     /// ACKs that arrived.
     pub acks: u64,
-    /// ACKs of packets with marks.
-    pub marked_acks: u64,
     /// NACKs that arrived.
     pub nacks: u64,
-    /// Packets without an answer in time.
-    pub timeouts: u64,
     /// PULLs that arrived.
     pub pulls: u64,
     /// RTS sent.
@@ -46,12 +38,8 @@ pub struct Sender {
     /// Does its data end with the messages that it has?
     ends: bool,
     outstanding: Outstanding,
-    window: Window,
     /// Bytes on the wire of packets that are to be sent again.
     queued: i64,
-    /// Bytes on the wire in flight. The receiver's count of bytes lowers it, so that it may be wrong for
-    /// a while, and below zero, when a packet was declared lost that was not.
-    in_flight: i64,
     /// The receiver's count of bytes on the wire.
     received: u64,
     /// Payload of the message that is sent now that is not in a packet yet; without end: `u64::MAX`.
@@ -61,8 +49,7 @@ pub struct Sender {
     /// Payload acknowledged in order, and in all, bytes.
     in_order: u64,
     acked: u64,
-    law: Law,
-    balancer: Balancer,
+    subflows: Subflows,
     credit: Option<Box<Credit>>,
     sleek: Option<Box<Sleek>>,
     /// When the receiver was heard last, or asked (RTS) last.
@@ -78,31 +65,24 @@ struct Stats {
     counters: Counters,
     started: Time,
     ended: Option<Time>,
-    /// Smoothed round-trip time, ps, and the least.
-    srtt: Option<f64>,
-    min_rtt: Option<Time>,
 }
 
 impl Sender {
     /// Creates a sender of `size` bytes (`None`: without end), whose connection stays open for further
     /// messages or not. `drawn` is a random number.
     pub fn new(config: Arc<Config>, size: Option<u64>, stays_open: bool, drawn: u32) -> Sender {
-        let window = Window::new(config.first_window, config.rate, config.base_rtt, config.most_products);
         Sender {
             state: SenderState::Open,
             waiting: false,
             ends: !stays_open,
             outstanding: Outstanding::default(),
-            window,
             queued: 0,
-            in_flight: 0,
             received: 0,
             left: size.unwrap_or(u64::MAX),
             messages: VecDeque::new(),
             in_order: 0,
             acked: 0,
-            law: Law::new(&config, Time::ZERO),
-            balancer: Balancer::new(config.balancer, &config.spraying, drawn),
+            subflows: Subflows::new(&config, drawn),
             credit: config.credit.then(|| Box::new(Credit::new(config.most()))),
             sleek: config.sleek.then(|| Box::new(Sleek::new())),
             alive: Time::ZERO,
@@ -115,7 +95,7 @@ impl Sender {
     /// Starts to send, without a handshake.
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
         (self.stats.started, self.alive) = (now, now);
-        self.law = Law::new(&self.config, now);
+        self.subflows.open(&self.config, now);
         self.send_all(now, out);
     }
 
@@ -150,14 +130,16 @@ impl Sender {
         (self.left > 0).then(|| self.left.min(self.config.mss.into()) as u16)
     }
 
-    /// May a packet be sent, but for the links (`isSendPermitted`)?
-    fn may_send(&mut self) -> bool {
-        let Some(len) = self.next_len() else { return false };
-        self.state == SenderState::Open
-            && self.credit.as_ref().is_none_or(|credit| credit.is_left())
-            && (!self.law.has_window()
-                || self.recovers()
-                || self.window.bytes >= (self.in_flight + self.wire(len)) as f64)
+    /// The subflow that may send the next packet, but for the links; none if none may (`isSendPermitted`).
+    fn next_subflow(&mut self) -> Option<usize> {
+        let len = self.next_len()?;
+        if self.state != SenderState::Open || self.credit.as_ref().is_some_and(|credit| !credit.is_left()) {
+            return None;
+        }
+        if !self.subflows.have_windows() || self.recovers() {
+            return Some(0);
+        }
+        self.subflows.with_room(self.wire(len))
     }
 
     /// May what is to be sent again go past the window?
@@ -173,15 +155,17 @@ impl Sender {
             bytes.saturating_add(packets * u64::from(self.config.header)).min(i64::MAX as u64 / 4) as i64
         };
         let new = wire(self.left) + self.messages.iter().map(|message| wire(*message)).sum::<i64>();
-        let window = self.law.has_window().then_some(self.window.bytes);
+        let window = self.subflows.have_windows().then(|| self.subflows.all()[0].window().bytes);
         credit.target((new + self.queued, new), window, self.config.mtu() as i64, out.others() + 1)
     }
 
     /// Sends what the window and the links allow (`sendIfPermitted`).
     fn send_all(&mut self, now: Time, out: &mut impl Output) {
-        while !self.waiting && self.may_send() {
+        while !self.waiting
+            && let Some(s) = self.next_subflow()
+        {
             if out.is_free() {
-                self.send_one(now, out);
+                self.send_one(s, now, out);
             } else {
                 self.waiting = true;
                 out.queue_turn();
@@ -193,58 +177,56 @@ impl Sender {
     /// Its turn on the links of the host has come (`timeToSend`). Returns whether it was used.
     pub fn on_turn(&mut self, now: Time, out: &mut impl Output) -> bool {
         self.waiting = false;
-        let sends = self.may_send();
-        if sends {
-            self.send_one(now, out);
-            if self.may_send() {
+        let sends = self.next_subflow();
+        if let Some(s) = sends {
+            self.send_one(s, now, out);
+            if self.next_subflow().is_some() {
                 self.waiting = true;
                 out.queue_turn();
             }
             self.arm(now, out);
         }
-        sends
+        sends.is_some()
     }
 
-    /// Sends a packet: the lowest PSN that is to be sent again, or new data.
-    fn send_one(&mut self, now: Time, out: &mut impl Output) {
+    /// Sends a packet on subflow `s`: the lowest PSN that is to be sent again, whichever sent it before, or new data.
+    fn send_one(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let queued = self.outstanding.first_queued();
-        let entropy = self.entropy(queued.map_or(self.outstanding.next(), |(psn, _)| psn), now, out);
-        self.stats.counters.sent += 1;
+        let entropy = self.entropy(s, queued.map_or(self.outstanding.next(), |(psn, _)| psn), now, out);
+        let subflow = SubflowId::new(s);
         let mut data = match queued {
             Some((psn, Sent { len, .. })) => {
                 self.outstanding.send_again(psn, entropy, now);
-                self.stats.counters.sent_again += 1;
                 self.queued -= self.wire(len);
-                self.spend(len);
-                Data { psn, len, ack_now: true, again: true, last: self.is_last(psn), target: 0 }
+                self.spend(s, len, true);
+                Data { psn, subflow, len, ack_now: true, again: true, last: self.is_last(psn), target: 0 }
             }
             None => {
                 let (psn, len) = (self.outstanding.next(), self.left.min(self.config.mss.into()) as u16);
                 self.take(len);
                 self.outstanding.send_new(len, entropy, now);
-                self.spend(len);
+                self.spend(s, len, false);
                 // The last packet, that which uses up the credit, and that before which the window closes
                 // (`sendNewPacket`).
-                let full = self.law.has_window() && (self.in_flight + self.wire(len)) as f64 >= self.window.bytes;
+                let full = self.subflows.is_full(s, self.wire(len));
                 let spent = self.credit.as_ref().is_some_and(|credit| !credit.is_left());
                 let ack_now = self.left == 0 || spent || full;
-                Data { psn, len, ack_now, again: false, last: self.is_last(psn), target: 0 }
+                Data { psn, subflow, len, ack_now, again: false, last: self.is_last(psn), target: 0 }
             }
         };
         data.target = self.target(out);
         out.send(data, entropy);
     }
 
-    /// The entropy value of packet `psn`, or of a header before it.
-    fn entropy(&mut self, psn: u32, now: Time, out: &mut impl Output) -> u16 {
-        let (window, sent) = (self.window.bytes / f64::from(self.config.mss), self.outstanding.next());
-        self.balancer.next((psn, sent), (window, self.config.entropies), now, |n| out.random(n))
+    /// The entropy value of packet `psn` of subflow `s`, or of a header before it.
+    fn entropy(&mut self, s: usize, psn: u32, now: Time, out: &mut impl Output) -> u16 {
+        self.subflows.entropy(s, psn, now, &self.config, |n| out.random(n))
     }
 
-    /// A packet with so much payload is sent.
-    fn spend(&mut self, len: u16) {
+    /// A packet with so much payload is sent on subflow `s`, for the first time or `again`.
+    fn spend(&mut self, s: usize, len: u16, again: bool) {
         let bytes = self.wire(len);
-        self.in_flight += bytes;
+        self.subflows.send(s, bytes, again);
         if let Some(credit) = &mut self.credit {
             credit.spend(bytes);
         }
@@ -277,18 +259,14 @@ impl Sender {
     /// order.
     pub fn on_ack(&mut self, ack: &Ack, entropy: u16, now: Time, out: &mut impl Output) -> bool {
         self.stats.counters.acks += 1;
-        self.stats.counters.marked_acks += u64::from(ack.marked);
         let bytes = ack.received.saturating_sub(self.received);
         self.received += bytes;
-        self.in_flight -= bytes as i64;
-        let delay = if ack.probe { self.probed(ack.psn, now) } else { self.sample(ack, now, out) };
+        self.subflows.received(bytes);
+        let sent = self.sent_at(ack);
+        let delay = if ack.probe { self.probed(ack.psn, now) } else { self.sample(sent, entropy, now, out) };
         let before = self.in_order;
         self.take_acks(ack);
-        let feedback = if ack.marked { Feedback::Marked } else { Feedback::Good };
-        let rtt = delay.map(|delay| self.window.base_rtt + delay);
-        self.balancer.on_feedback(entropy, feedback, rtt, now);
-        let signal = Signal { now, marked: ack.marked, delay, bytes, in_flight: self.in_flight };
-        self.law.on_ack(signal, &mut self.window, &self.config);
+        self.subflows.on_ack(entropy, ack.marked, (sent, delay), now, &self.config);
         self.recover(ack, delay, now);
         self.heard(now);
         self.finish_if_done(now);
@@ -296,39 +274,43 @@ impl Sender {
         self.in_order > before
     }
 
-    /// The delay of the packet that an ACK answers, if it is known which copy has arrived.
-    fn sample(&mut self, ack: &Ack, now: Time, out: &mut impl Output) -> Option<Time> {
-        let sent = self.outstanding.get(ack.psn).filter(|sent| sent.is_known(ack.again))?;
-        let rtt = now - sent.at;
-        self.window.measured(rtt, self.config.rate, self.config.most_products);
-        let smoothed = self.stats.srtt.map_or(rtt.0 as f64, |srtt| srtt + (rtt.0 as f64 - srtt) / 8.0); // RFC 6298 (2.3)
-        self.stats.srtt = Some(smoothed);
-        self.stats.min_rtt = Some(self.stats.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        out.measured_rtt(rtt);
-        Some(rtt - self.window.base_rtt)
+    /// When the packet that an ACK answers was sent, if it is known which copy has arrived.
+    fn sent_at(&self, ack: &Ack) -> Option<Time> {
+        let sent = self.outstanding.get(ack.psn).filter(|sent| !ack.probe && sent.is_known(ack.again))?;
+        Some(sent.at)
+    }
+
+    /// The delay of a packet that was sent at `sent` with this entropy value, if that is known.
+    fn sample(&mut self, sent: Option<Time>, entropy: u16, now: Time, out: &mut impl Output) -> Option<Time> {
+        let rtt = now - sent?;
+        let s = self.subflows.of(entropy);
+        let delay = self.subflows.sample(s, rtt, &self.config);
+        out.measured_rtt(SubflowId::new(s), rtt);
+        Some(delay)
     }
 
     /// The delay of probe `number`, whose answer has come. It may be shorter than any packet's, as it is a
     /// header.
     fn probed(&self, number: u32, now: Time) -> Option<Time> {
         let rtt = self.sleek.as_ref()?.probed(number, now)?;
-        Some(rtt.saturating_sub(self.window.base_rtt))
+        Some(rtt.saturating_sub(self.subflows.all()[0].window().base_rtt))
     }
 
     /// Sends again what an ACK shows to be lost, without trimming (`processAck`, `runSleek`).
     fn recover(&mut self, ack: &Ack, delay: Option<Time>, now: Time) {
         let Some(sleek) = &mut self.sleek else { return };
+        let window = self.subflows.all()[0].window();
         let (cumulative, next, target) = (self.outstanding.base(), self.outstanding.next(), self.config.nscc.target);
-        sleek.await_probe((cumulative, next), self.left > 0, now, self.window.base_rtt, target);
+        sleek.await_probe((cumulative, next), self.left > 0, now, window.base_rtt, target);
         if ack.probe && delay.is_some_and(|delay| delay < target) {
             sleek.found_loss(cumulative, next);
         }
         let packets = |bytes: f64| bytes / f64::from(self.config.mss);
-        let window = (packets(self.window.bytes), packets(self.window.most));
+        let window = (packets(window.bytes), packets(window.most));
         let queues = self.outstanding.queued() > 0;
         for psn in sleek.on_ack((cumulative, ack.out_of_order), next, queues, window) {
             if let Some(sent) = self.outstanding.get(psn).filter(|sent| sent.place == Place::Flying) {
-                self.in_flight -= self.wire(sent.len);
+                self.subflows.lose(0, self.wire(sent.len));
                 self.queue(psn);
             }
         }
@@ -359,12 +341,9 @@ impl Sender {
     fn acknowledge(&mut self, psn: u32) {
         let Some(before) = self.outstanding.acknowledge(psn) else { return };
         self.acked += u64::from(before.len);
-        if before.place == Place::Queued {
-            // It was taken from those in flight when it was declared lost, and again by the receiver's
-            // count.
-            self.in_flight += self.wire(before.len);
-            self.queued -= self.wire(before.len);
-        }
+        let (bytes, queued) = (self.wire(before.len), before.place == Place::Queued);
+        self.subflows.acknowledge(before.entropy, queued, (before.len, bytes));
+        self.queued -= if queued { bytes } else { 0 };
     }
 
     /// A NACK of packet `psn` has come with this entropy value (`processNack`). `again`: it was trimmed when
@@ -375,16 +354,16 @@ impl Sender {
         let Some(sent) = self.outstanding.get(psn).copied().filter(|sent| sent.place == Place::Flying) else {
             return; // an ACK was faster
         };
-        if self.config.nacks_lower_rtt && sent.is_known(again) {
-            self.window.measured(now - sent.at, self.config.rate, self.config.most_products);
+        let known = sent.is_known(again).then_some(sent.at);
+        if let Some(at) = known.filter(|_| self.config.nacks_lower_rtt) {
+            self.subflows.measured(self.subflows.of(entropy), now - at, &self.config);
         }
         let bytes = self.wire(sent.len);
-        let signal = Signal { now, marked: true, delay: None, bytes: 0, in_flight: self.in_flight };
-        self.law.on_nack(bytes as u64, &signal, &mut self.window, &self.config);
-        self.in_flight -= bytes;
+        self.subflows.on_nack(entropy, bytes, known, now, &self.config);
+        self.subflows.lose(self.subflows.of(sent.entropy), bytes);
         self.queue(psn);
         self.heard(now);
-        self.balancer.on_feedback(entropy, Feedback::Trimmed, None, now);
+        self.subflows.on_feedback(entropy, Feedback::Trimmed, now);
         self.send_all(now, out);
     }
 
@@ -418,7 +397,8 @@ impl Sender {
 
     /// Sends a probe, a header that asks for an ACK (`sendProbe`).
     fn probe(&mut self, now: Time, out: &mut impl Output) {
-        let (entropy, base_rtt) = (self.entropy(self.outstanding.next(), now, out), self.window.base_rtt);
+        let (entropy, base_rtt) =
+            (self.entropy(0, self.outstanding.next(), now, out), self.subflows.all()[0].window().base_rtt);
         if let Some(sleek) = &mut self.sleek {
             self.stats.counters.probes += 1;
             out.probe(sleek.send_probe(now, base_rtt), entropy);
@@ -429,7 +409,7 @@ impl Sender {
     /// asks, at most once a base RTT (`sendRTS`), and again after a timeout if there is no answer.
     fn ask_if_stuck(&mut self, now: Time, out: &mut impl Output) {
         if self.is_stuck() && now >= self.alive + self.config.base_rtt {
-            let (target, entropy) = (self.target(out), self.entropy(self.outstanding.next(), now, out));
+            let (target, entropy) = (self.target(out), self.entropy(0, self.outstanding.next(), now, out));
             self.stats.counters.asked += 1;
             self.alive = now;
             out.ask(target, entropy);
@@ -445,18 +425,17 @@ impl Sender {
 
     /// The oldest packet in flight has had no answer (`rtxTimerExpired`).
     fn on_timeout(&mut self, psn: u32, now: Time) {
-        self.stats.counters.timeouts += 1;
-        let Some(Sent { len, entropy, again, .. }) = self.outstanding.get(psn).copied() else { return };
+        let Some(Sent { at, len, entropy, again, .. }) = self.outstanding.get(psn).copied() else { return };
+        let s = self.subflows.of(entropy);
+        self.subflows.on_timeout(s, at);
         // uet-htsim does not know the value of the packet, and tells balancers another.
-        self.balancer.on_feedback(entropy, Feedback::Lost, None, now);
+        self.subflows.on_feedback(entropy, Feedback::Lost, now);
         if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering()) {
             self.outstanding.forget_oldest();
             sleek.on_timeout(psn, again > 0);
             return;
         }
-        let bytes = self.wire(len);
-        self.in_flight -= bytes;
-        self.law.on_timeout(bytes as u64, now, &mut self.window, &self.config);
+        self.subflows.declare_lost(s, self.wire(len), now, &self.config);
         self.queue(psn);
     }
 
@@ -513,29 +492,29 @@ impl Sender {
         self.acked
     }
 
-    /// The window.
-    pub fn window(&self) -> Window {
-        self.window
+    /// Its subflows.
+    pub fn subflows(&self) -> &[Subflow] {
+        self.subflows.all()
+    }
+
+    /// Is subflow `s` kept from sending?
+    pub fn is_suppressed(&self, s: SubflowId) -> bool {
+        !self.subflows.is_active(s.index())
+    }
+
+    /// How often subflows were suppressed and released, if that may be.
+    pub fn suppressions(&self) -> Option<(u64, u64)> {
+        self.subflows.suppressions()
     }
 
     /// Bytes on the wire in flight.
     pub fn in_flight(&self) -> i64 {
-        self.in_flight
+        self.subflows().iter().map(Subflow::in_flight).sum()
     }
 
     /// The settings of its connection.
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// Smoothed round-trip time in ps, once there is a sample.
-    pub fn srtt(&self) -> Option<f64> {
-        self.stats.srtt
-    }
-
-    /// The least round-trip time.
-    pub fn min_rtt(&self) -> Option<Time> {
-        self.stats.min_rtt
     }
 
     /// The counters.

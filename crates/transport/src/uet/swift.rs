@@ -76,11 +76,16 @@ impl Swift {
         let mtu = c.mtu;
         let target = c.of(window.bytes / mtu);
         if delay < target {
-            window.bytes += INCREASE * mtu * signal.bytes as f64 / window.bytes;
+            window.bytes += window.part * (INCREASE * mtu * signal.bytes as f64 / window.bytes);
         } else if self.begins_cut(signal.now) {
             window.bytes *= (1.0 - GAIN * (delay - target) / self.rtt.secs()).max(1.0 - LARGEST_CUT);
         }
         window.clamp(mtu);
+    }
+
+    /// Is the delay at the target or above it?
+    pub(super) fn asks_for_cut(signal: &Signal, window: &Window, c: &SwiftTarget) -> bool {
+        signal.delay.is_some_and(|delay| delay.secs() >= c.of(window.bytes / c.mtu))
     }
 
     /// Once in a round-trip time.
@@ -159,6 +164,17 @@ mod tests {
         let silent = Signal { now: Time::ZERO, marked: true, delay: None, bytes: 9, in_flight: 0 };
         swift.on_ack(&silent, &mut window, &config().swift);
         assert_eq!(window.bytes, 4.25 * 4_160.0);
+        (window.bytes, window.part) = (4.0 * 4_160.0, 0.5);
+        assert_eq!(ack(&mut swift, &mut window, 2, 22.7), 4.125, "one of several subflows");
+    }
+
+    #[test]
+    fn a_delay_at_the_target_asks_for_a_cut() {
+        let signal = |delay| Signal { now: Time::ZERO, marked: true, delay, bytes: 9, in_flight: 0 };
+        let asks =
+            |us, packets| Swift::asks_for_cut(&signal(Some(Time::from_us(us))), &window(packets), &config().swift);
+        assert_eq!([asks(8, 100.0), asks(9, 100.0), asks(22, 4.0), asks(23, 4.0)], [false, true, false, true]);
+        assert!(!Swift::asks_for_cut(&signal(None), &window(9.0), &config().swift));
     }
 
     /// 30 us of queueing with 4 packets: 7.285 us above the target of an RTT of 42 us. Once in 42 us.

@@ -7,8 +7,13 @@ use linkpool_units::{Rate, Time};
 pub struct Window {
     /// The window.
     pub bytes: f64,
-    /// The most that it may be: a multiple of the bandwidth-delay product of the flow.
+    /// The most that it may be: a multiple of the bandwidth-delay product of the flow. With several subflows an equal
+    /// part of that.
     pub most: f64,
+    /// What it may be above that, as the windows of other subflows are below theirs; negative if they are above.
+    pub spare: f64,
+    /// The part of an additive increase that is made, as other subflows make the rest.
+    pub part: f64,
     /// The least round-trip time of the flow; at its start that of the network.
     pub base_rtt: Time,
 }
@@ -38,7 +43,7 @@ impl Window {
     /// products.
     pub fn new(bytes: Option<f64>, rate: Rate, base_rtt: Time, factor: f64) -> Window {
         let most = factor * product(rate, base_rtt);
-        Window { bytes: bytes.unwrap_or(most), most, base_rtt }
+        Window { bytes: bytes.unwrap_or(most), most, spare: 0.0, part: 1.0, base_rtt }
     }
 
     /// A round-trip time was measured: a lower one than any before lowers the bound (uec.cpp,
@@ -53,7 +58,7 @@ impl Window {
     /// Keeps the window between `least` and its bound. `least`, a full packet, counts more: with a smaller
     /// window nothing would be sent (in uet-htsim the bound counts more).
     pub fn clamp(&mut self, least: f64) {
-        self.bytes = self.bytes.min(self.most).max(least);
+        self.bytes = self.bytes.min(self.most + self.spare).max(least);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::uet::{
-    Ack, Answers, BalancerKind, Config, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress, Receiver,
-    Sender, SenderLaw, Spraying, SwiftTarget, Turn,
+    Ack, Answers, BalancerKind, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress,
+    Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn,
 };
-use linkpool_transport::{SenderState, TurnQueue};
+use linkpool_transport::{SenderState, SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,9 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     let mut config = Config {
         mss: MSS,
         header: 64,
+        subflows: 1,
+        coupling: Coupling::Amp,
+        suppression: None,
         entropies: 16,
         balancer: BalancerKind::Oblivious,
         spraying,
@@ -261,8 +264,8 @@ fn a_timeout_does_not_back_off() {
     said.psns();
     assert_eq!(said.wakes, [RTO]);
     sender.on_timer(RTO, &mut said);
-    let window = sender.window().bytes;
-    assert_eq!((said.psns(), sender.counters().timeouts, window), (vec![0], 2, WIRE as f64));
+    let window = sender.subflows()[0].window().bytes;
+    assert_eq!((said.psns(), sender.subflows()[0].counters().timeouts, window), (vec![0], 2, WIRE as f64));
     assert_eq!(sender.in_flight(), WIRE);
     for i in 2..5 {
         assert_eq!(said.wakes.pop(), Some(RTO * i));
@@ -277,21 +280,21 @@ fn a_timeout_does_not_back_off() {
 fn samples_are_of_known_copies() {
     let (mut sender, mut said) = opened(20, Some(8_000));
     sender.on_ack(&ack(1), 0, us(12), &mut said);
-    assert_eq!(sender.min_rtt(), Some(us(12)));
+    assert_eq!(sender.subflows()[0].min_rtt(), Some(us(12)));
     sender.on_nack((2, false), 0, us(13), &mut said);
     let of = |again| Ack { again, psn: 2, bitmap: 0, cumulative: 1, received: WIRE as u64, ..Ack::default() };
-    let before = sender.srtt();
+    let before = sender.subflows()[0].srtt();
     sender.on_ack(&of(false), 0, us(20), &mut said);
-    assert_eq!(sender.srtt(), before, "the first copy was trimmed");
+    assert_eq!(sender.subflows()[0].srtt(), before, "the first copy was trimmed");
     sender.on_ack(&of(true), 0, us(23), &mut said);
-    assert!(sender.srtt() != before && sender.min_rtt() == Some(us(10)));
+    assert!(sender.subflows()[0].srtt() != before && sender.subflows()[0].min_rtt() == Some(us(10)));
     // A NACK that comes late, of the first copy, is no sample of the second.
     sender.on_nack((3, false), 0, us(24), &mut said);
     sender.on_nack((3, false), 0, us(25), &mut said);
-    assert_eq!(sender.window().base_rtt, us(10));
+    assert_eq!(sender.subflows()[0].window().base_rtt, us(10));
     sender.on_nack((4, false), 0, us(25), &mut said);
     sender.on_nack((4, true), 0, us(33), &mut said);
-    assert_eq!(sender.window().base_rtt, us(8));
+    assert_eq!(sender.subflows()[0].window().base_rtt, us(8));
 }
 
 /// The answer to a trimmed packet lowers the base RTT, or not.
@@ -302,7 +305,7 @@ fn a_nack_lowers_the_base_rtt() {
         let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
         sender.open(Time::ZERO, &mut said);
         sender.on_nack((0, false), 0, us(8), &mut said);
-        assert_eq!(sender.window().base_rtt, base);
+        assert_eq!(sender.subflows()[0].window().base_rtt, base);
     }
 }
 
@@ -312,7 +315,7 @@ fn a_receiver_acknowledges_by_its_rules() {
     let mut receiver = Receiver::new(config(|_| {}));
     let mut got = |psn, ack_now, marked| {
         let mut out = Answered::default();
-        let data = Data { psn, len: MSS, ack_now, again: false, last: psn == 20, target: 0 };
+        let data = Data { psn, subflow: SubflowId::FIRST, len: MSS, ack_now, again: false, last: psn == 20, target: 0 };
         let progress = receiver.on_data(data, marked, us(1), &mut out);
         assert!(out.acks.len() < 2 && out.nacks.is_empty());
         (out.acks.pop().map(|ack| (ack.cumulative, ack.base, ack.bitmap, ack.out_of_order)), progress)
@@ -342,7 +345,8 @@ fn a_bitmap_ends_with_the_packet() {
     let mut last = Ack::default();
     for psn in 1..=100 {
         let mut out = Answered::default();
-        let data = Data { psn, len: MSS, ack_now: false, again: true, last: false, target: 0 };
+        let data =
+            Data { psn, subflow: SubflowId::FIRST, len: MSS, ack_now: false, again: true, last: false, target: 0 };
         receiver.on_data(data, false, us(1), &mut out);
         last = out.acks.pop().unwrap();
     }
@@ -355,18 +359,44 @@ fn a_bitmap_ends_with_the_packet() {
 fn a_trimmed_packet_has_a_nack() {
     let mut receiver = Receiver::new(config(|_| {}));
     let mut out = Answered::default();
-    let trimmed = Data { psn: 0, len: 5, ack_now: false, again: false, last: true, target: 0 };
+    let trimmed =
+        Data { psn: 0, subflow: SubflowId::FIRST, len: 5, ack_now: false, again: false, last: true, target: 0 };
     receiver.on_trimmed(trimmed, true, us(1), &mut out);
     assert_eq!((out.nacks, out.acks.len()), (vec![Nack { psn: 0, again: false, marked: true }], 0));
     let mut out = Answered::default();
     receiver.on_data(
-        Data { psn: 0, len: 5, ack_now: false, again: true, last: true, target: 0 },
+        Data { psn: 0, subflow: SubflowId::FIRST, len: 5, ack_now: false, again: true, last: true, target: 0 },
         false,
         us(2),
         &mut out,
     );
     receiver.on_trimmed(trimmed, false, us(3), &mut out);
     assert_eq!((out.nacks.len(), out.acks.len(), receiver.delivered(), receiver.last_heard()), (0, 2, 5, us(3)));
+}
+
+/// Two subflows: each is acknowledged after four packets of its own, and a bitmap ends with the packet that caused it
+/// even if the sender asked or it was marked, as packets of the other subflow are missing.
+#[test]
+fn a_receiver_acknowledges_each_subflow() {
+    let mut receiver = Receiver::new(config(|config| config.subflows = 2));
+    let mut acks = |psn, subflow, ack_now, marked| {
+        let data =
+            Data { psn, subflow: SubflowId::new(subflow), len: MSS, ack_now, again: false, last: false, target: 0 };
+        let mut out = Answered::default();
+        receiver.on_data(data, marked, us(1), &mut out);
+        out.acks
+    };
+    assert_eq!(acks(0, 0, false, false).len(), 1, "the first");
+    let quiet = [(2, 0), (3, 1), (4, 0), (5, 1), (6, 0), (7, 1)].map(|(psn, subflow)| acks(psn, subflow, false, false));
+    assert!(quiet.iter().all(Vec::is_empty));
+    let fourth = acks(8, 0, false, false)[0];
+    assert_eq!((fourth.psn, fourth.cumulative, fourth.base, fourth.bitmap), (8, 1, 2, 0b111_1111));
+    assert_eq!(acks(9, 1, false, false)[0].psn, 9, "the fourth of subflow 1");
+    for (psn, ack_now, marked) in [(10, true, false), (11, false, true)] {
+        let ack = acks(psn, 1, ack_now, marked)[0];
+        assert_eq!((ack.base, ack.bitmap.count_ones(), ack.marked), (2, psn - 1, marked));
+    }
+    assert!(acks(12, 1, false, false).is_empty(), "it counts anew");
 }
 
 /// A connection that stays open carries messages of 2,500 B and 1 B: each ends a packet.
@@ -420,6 +450,13 @@ fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
     (laws, prop::sample::select(balancers)).prop_map(|((law, credit, sleek), balancer)| (law, credit, sleek, balancer))
 }
 
+/// How many subflows there are, and what their windows have to do with each other.
+fn subflows() -> impl Strategy<Value = (u8, Coupling, Option<Rounds>)> {
+    let couplings = prop::sample::select(vec![Coupling::Amp, Coupling::Lia, Coupling::Uncoupled]);
+    let rounds = prop::option::of((1u32..4, 1u32..4).prop_map(|(suppress, release)| Rounds { suppress, release }));
+    (prop::sample::select(vec![1, 2, 8, 16]), couplings, rounds)
+}
+
 /// The fate of a packet, by the thousandth.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
@@ -446,6 +483,7 @@ proptest! {
         channel in channel(),
         (law, credit, sleek, balancer) in kind(),
         median_of in prop_oneof![Just(1), Just(7)],
+        (several, coupling, suppression) in subflows(),
         size in 1u64..200_000,
         window in 1i64..200,
         seed: u64,
@@ -455,6 +493,10 @@ proptest! {
             (config.law, config.credit, config.sleek, config.balancer) = (law, credit, sleek, balancer);
             config.median_of = median_of;
             config.trimmable = !sleek;
+            if !credit && !sleek && balancer != BalancerKind::Rss {
+                (config.subflows, config.coupling, config.suppression) = (several, coupling, suppression);
+                config.spraying.entropies = 16 / u16::from(several);
+            }
         });
         let mut random = Random(seed);
         let (mut sender, mut receiver) = (Sender::new(config.clone(), Some(size), false, 1), Receiver::new(config));
@@ -466,6 +508,10 @@ proptest! {
         sender.open(now, &mut said);
         loop {
             prop_assert!(sender.in_flight() <= 450 * WIRE);
+            if sender.subflows().len() > 1 {
+                prop_assert!(sender.subflows().iter().all(|subflow| subflow.in_flight() >= 0));
+                prop_assert!(sender.subflows().iter().all(|subflow| subflow.window().bytes >= WIRE as f64));
+            }
             let probes = said.probes.drain(..).map(|number| Travelling::Probe(number, 0));
             for header in probes.chain(said.asked.drain(..).map(|target| Travelling::Asked(target, 0))) {
                 number += 1;
@@ -555,6 +601,10 @@ proptest! {
         }
         prop_assert_eq!((receiver.delivered(), completed), (size, 1));
         prop_assert_eq!((sender.acked(), sender.in_order()), (size, size));
+        prop_assert_eq!(sender.subflows().iter().map(Subflow::acked).sum::<u64>(), size);
+        if sender.subflows().len() > 1 {
+            prop_assert!(sender.subflows().iter().all(|subflow| subflow.in_flight() == 0));
+        }
     }
 }
 
@@ -620,7 +670,10 @@ fn a_probe_finds_a_lost_tail() {
     sender.on_ack(&Ack { psn: 0, ..answer }, 0, us(44), &mut said);
     assert!(said.psns().is_empty(), "of another probe");
     sender.on_ack(&answer, 0, us(45), &mut said);
-    assert_eq!((said.psns(), sender.counters().sent_again, sender.counters().timeouts), (vec![8, 9], 2, 0));
+    assert_eq!(
+        (said.psns(), sender.subflows()[0].counters().sent_again, sender.subflows()[0].counters().timeouts),
+        (vec![8, 9], 2, 0)
+    );
 }
 
 /// Of 30 packets the first is lost: when 12 above it have come, with a window of 8, it is sent again.
@@ -644,10 +697,10 @@ fn many_packets_above_a_gap_are_a_loss() {
     // In recovery the timeouts of 0 and of the 7 packets in flight above send nothing and cut nothing: the next ACK
     // makes it send 0, which it had sent again, once more.
     said.psns();
-    let window = sender.window().bytes;
+    let window = sender.subflows()[0].window().bytes;
     sender.on_timer(us(200), &mut said);
-    assert_eq!((said.psns(), sender.window().bytes), (vec![], window));
-    assert_eq!(sender.counters().timeouts, 8);
+    assert_eq!((said.psns(), sender.subflows()[0].window().bytes), (vec![], window));
+    assert_eq!(sender.subflows()[0].counters().timeouts, 8);
     let ack = Ack { base: 1, bitmap: (1 << 14) - 1, psn: 14, received: 14 * WIRE as u64, ..Ack::default() };
     sender.on_ack(&Ack { out_of_order: 14, ..ack }, 0, us(201), &mut said);
     assert_eq!(said.data[0].0.psn, 0);
