@@ -70,6 +70,7 @@ EXPERIMENTS = {
     "Q-spray": "linkpool.experiments.questions.spray:EXPERIMENT",
     "Q-reps": "linkpool.experiments.questions.reps:EXPERIMENT",
     "Q-reps1024": "linkpool.experiments.questions.reps:LARGE",
+    "Q-window": "linkpool.experiments.questions.window:EXPERIMENT",
 }
 """Each experiment's id, and the module and name that it is loaded from when it is asked for."""
 

@@ -247,5 +247,10 @@ FIGURES = {
         "subflows stand?"
     ),
     "Q-reps1024": "The same with 1,024 hosts.",
+    "Q-window": (
+        "UET has one window over all paths, MPTCP one for each subflow. Which is better when all "
+        "paths are alike, when some of eight spines are slow, and when some carry another job's "
+        "elephants: NSCC, its relatives, MPTCP, or NSCC with a window for each subflow?"
+    ),
 }
 """By experiment: what the paper shows, in words; of an open question: the question."""

@@ -1,0 +1,181 @@
+"""Q-window: one window over all paths, or one for each subflow, where paths differ.
+
+A permutation by UET with NSCC and its relatives, by MPTCP, and by NSCC with a window for each of
+eight subflows (MP-NSCC), while some of eight spines are slow, or carry another job's elephants.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from linkpool.experiments.questions import balancing
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.result import Result
+from linkpool.study.toml import Table, Value
+
+LEAVES, SPINES, SENDERS = 8, 8, 8
+"""Of the hosts of a leaf eight are in the permutation, as many as there are spines."""
+ELEPHANTS = 4
+"""The other hosts of a leaf: each may send an elephant over a spine of its own to the next leaf."""
+HOSTS_OF_LEAF = SENDERS + ELEPHANTS
+RATE_BPS = 100e9
+SIZE = 4 << 20
+BDP = 28
+"""Packets: 100 Gbps, 4 links of 1 us there and back, and four packets' serialisation."""
+START, OVER = "300us", "3ms"
+"""When the permutation starts, and when elephants stop."""
+START_S = 300e-6
+
+SLOW = {"slow-1": 1, "slow-2": 2, "slow-4": 4}
+BUSY = {"busy-1": 1, "busy-2": 2, "busy-4": 4}
+
+UET: Table = {
+    **balancing.SIZES,
+    "control": "uet",
+    "ack_bytes": "1B",
+    "entropies": 64,
+    "balancer": "oblivious",
+}
+"""Sprayed over 64 values, and an ACK for each packet, as the others have."""
+SUBFLOWS: Table = {**UET, "entropies": 8, "subflows": 8}
+"""A value for each of eight subflows, as MPTCP has a path for each."""
+
+TRANSPORTS: dict[str, Table] = {
+    "nscc": UET,
+    "mnscc": {**UET, "feedback_median": 7},
+    "fastflow": {**UET, "sender_law": "fastflow"},
+    "nscc-rss": {**UET, "balancer": "rss"},
+    "nscc-reps": {**UET, "balancer": "reps"},
+    "lia-8": balancing.transport("lia-8", BDP, "250us"),
+    "amp-8": balancing.transport("amp-8", BDP, "250us"),
+    "mp-amp": {**SUBFLOWS, "subflow_coupling": "amp"},
+    "mp-lia": {**SUBFLOWS, "subflow_coupling": "lia"},
+    "mp-reps": {**SUBFLOWS, "subflow_coupling": "amp", "entropies": 64, "balancer": "reps"},
+}
+
+
+def permutation(seed: int) -> list[tuple[int, int]]:
+    """Return senders and receivers, by host: each sends to one, and no host to itself."""
+    hosts = [HOSTS_OF_LEAF * leaf + i for leaf in range(LEAVES) for i in range(SENDERS)]
+    drawn = random.Random(seed)
+    while True:
+        others = drawn.sample(hosts, len(hosts))
+        if all(a != b for a, b in zip(hosts, others, strict=True)):
+            return list(zip(hosts, others, strict=True))
+
+
+def elephants(spines: int) -> list[Table]:
+    """Return the flows of another job: from each leaf to the next over each of so many spines."""
+    flows: list[Table] = []
+    for leaf in range(LEAVES):
+        after = (leaf + 1) % LEAVES
+        for spine in range(spines):
+            of = [f"h{HOSTS_OF_LEAF * at + SENDERS + spine}" for at in (leaf, after)]
+            path = [of[0], f"l{leaf}", f"s{spine}", f"l{after}", of[1]]
+            ends: Table = {"from": of[0], "to": of[1], "stop": OVER, "paths": [path]}
+            flows.append({"transport": "elephant", **ends})
+    return flows
+
+
+@dataclass(frozen=True)
+class Window(Question):
+    """A permutation of 4 MiB in a two-tier tree of 8 leaves and 8 spines at 100 Gbps."""
+
+    id: str = "Q-window"
+    title: str = "one window, or one for each subflow"
+    paper: str = "Open question: a window for all paths, or one for each, where paths differ"
+    seeds: int = 5
+    settings: ClassVar = {
+        "even": "all alike",
+        **{name: f"{n} of 8 spines\nat a quarter" for name, n in SLOW.items()},
+        **{name: f"{n} of 8 spines\nwith elephants" for name, n in BUSY.items()},
+    }
+    schemes: ClassVar = tuple(TRANSPORTS)
+    panels: ClassVar = (
+        Panel("last", "last completion over ideal", log=True),
+        Panel("mean", "mean completion over ideal", log=True),
+    )
+    figure_rows: ClassVar[int] = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return the permutation by one scheme."""
+        limit = BDP * (balancing.MSS + balancing.HEADER)
+        marks: Table = {"mark_min": f"{limit // 5}B", "mark_max": f"{4 * limit // 5}B"}
+        ends = [{"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in permutation(seed)]
+        flows: list[Value] = [{**of, "size": f"{SIZE}B", "start": START} for of in ends]
+        tree: Table = {"leaves": LEAVES, "spines": SPINES, "hosts_per_leaf": HOSTS_OF_LEAF}
+        scenario: dict[str, Value] = {
+            "duration": OVER,
+            "drain": "97ms",
+            "topology": {"leaf-spine": {**tree, "rate": "100Gbps", "delay": "1us"}},
+            "queue": {
+                "discipline": "trimming",
+                "limit": f"{limit}B",
+                "trimming": {"headers": f"{2 * limit}B", "return_to_sender": False, **marks},
+            },
+            "transport": {scheme: TRANSPORTS[scheme]},
+        }
+        if setting in SLOW:
+            spines: list[Value] = [f"s{spine}" for spine in range(SLOW[setting])]
+            scenario["change"] = [{"nodes": spines, "rate_factor": 0.25}]
+        if setting in BUSY:
+            flows += elephants(BUSY[setting])
+            scenario["transport"] = {
+                scheme: TRANSPORTS[scheme],
+                "elephant": balancing.transport("ecmp", BDP, "250us"),
+            }
+        scenario["workload"] = {"flow": flows}
+        packets = LEAVES * SENDERS * SIZE / balancing.MSS
+        return Case(scenario, 1e-3, packets)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return completion times of the permutation over the least time of a host's link."""
+        flows = result.flows.filter(pl.col("transport") != "elephant")
+        ideal = balancing.on_wire_s(SIZE, RATE_BPS)
+        sent = max(float(flows["segments"].sum()), 1.0)
+        trouble = {
+            "unfinished": float(flows["fct_s"].null_count()),
+            "retransmits": float(flows["retransmits"].sum()) / sent,
+        }
+        if trouble["unfinished"] > 0:
+            return trouble
+        last = float(flows["end_s"].max()) - START_S  # type: ignore[arg-type]
+        mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
+        return {"last": last / ideal, "mean": mean / ideal, **trouble}
+
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare a window for each subflow with one over all."""
+        against = [
+            ("even", "mp-amp", "nscc", "last", 1.0, 2.0, "hashed subflows collide"),
+            ("slow-1", "mp-amp", "nscc", "mean", None, 0.8, "slow paths cut one window for all"),
+            ("slow-2", "mp-amp", "nscc", "mean", None, 0.7, "slow paths cut one window for all"),
+            ("slow-4", "mp-amp", "nscc", "mean", None, 0.7, "slow paths cut one window for all"),
+            ("busy-2", "mp-amp", "nscc", "mean", None, 0.8, "busy paths cut one window for all"),
+            ("slow-2", "mp-amp", "nscc-reps", "mean", 0.8, 1.25, "REPS leaves marked values"),
+            ("busy-2", "mp-amp", "nscc-reps", "mean", 0.8, 1.25, "REPS leaves marked values"),
+            ("slow-2", "mp-lia", "mp-amp", "mean", 0.9, 1.15, "increase matters less than cuts"),
+            ("slow-2", "mp-amp", "amp-8", "mean", None, 1.0, "trims are faster than timeouts"),
+            ("even", "mp-reps", "mp-amp", "last", None, 1.0, "subflows leave collisions"),
+            ("slow-4", "mp-reps", "nscc-reps", "mean", None, 1.0, "both choose, and are cut apart"),
+            ("slow-2", "mnscc", "nscc", "mean", None, 0.9, "a quarter of delays leaves medians"),
+            ("slow-4", "mnscc", "nscc", "mean", 0.9, 1.1, "half of delays moves medians"),
+            ("slow-2", "nscc-rss", "nscc", "mean", None, 0.8, "the slowest value is replaced"),
+            ("slow-2", "fastflow", "nscc", "mean", 0.8, 1.25, "it is one window, too"),
+        ]
+        for setting, scheme, other, quantity, low, high, why in against:
+            yield Hypothesis(
+                f"{setting}-{scheme}-{other}",
+                f"{setting}: the {quantity} completion of {scheme} over that of {other}: {why}",
+                quantity,
+                (setting, scheme),
+                over=(setting, other),
+                above=low,
+                below=high,
+                said="" if low is None else f"above {low:g} and below {high:g}",
+            )
+
+
+EXPERIMENT = Window()
