@@ -15,8 +15,8 @@ settings! {
     pub struct Transport {
         /// Number of subflows of a connection, 1 to 32; with MMPTCP those of phase 2. `"auto"`: the
         /// number of equal-cost paths to the receiver, at most 8 (in a fat-tree with k = 8: 1
-        /// within a rack, 4 within a pod, 8 between pods). Of UET: a power of two, of which each has a
-        /// window and an equal part of the entropy values.
+        /// within a rack, 4 within a pod, 8 between pods). Of UET: a power of two, of which each
+        /// has a window and an equal part of the entropy values.
         subflows: Subflows = Subflows::Count(1), of Multipath;
         /// The packets that have high priority at ports with `discipline = "priority"`, and their
         /// ACKs. `"low"`: none. `"high"`: all. `"scatter"`: packets of subflows whose data packets
