@@ -74,7 +74,7 @@ def elephants(spines: int) -> list[Table]:
         after = (leaf + 1) % LEAVES
         for spine in range(spines):
             of = [f"h{HOSTS_OF_LEAF * at + SENDERS + spine}" for at in (leaf, after)]
-            path = [of[0], f"l{leaf}", f"s{spine}", f"l{after}", of[1]]
+            path: list[Value] = [of[0], f"l{leaf}", f"s{spine}", f"l{after}", of[1]]
             ends: Table = {"from": of[0], "to": of[1], "stop": OVER, "paths": [path]}
             flows.append({"transport": "elephant", **ends})
     return flows
