@@ -23,6 +23,7 @@ from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError
 from linkpool.study.arms import Arm, arms_of, short_names
 from tables import finished, table, unfinished, write_result
+from test_cli import Captured, call
 
 
 def result(directory: Path, flows: list[dict[str, object]], **series: pl.DataFrame) -> Path:
@@ -274,7 +275,9 @@ def linkpool(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_plot_on_the_command_line(tmp_path: Path) -> None:
+def test_plot_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
     directory = everything(tmp_path / "r")
     done = linkpool(directory, "queues", "--until", "20ms", "-o", tmp_path / "q.png")
     assert done.returncode == 0, done.stderr
@@ -288,9 +291,8 @@ def test_plot_on_the_command_line(tmp_path: Path) -> None:
         ),
         ((tmp_path / "none", "goodput"), "there is no directory"),
     ):
-        failed = linkpool(*arguments)
-        assert failed.returncode == 2
-        assert said in failed.stderr
+        assert call(monkeypatch, "plot", *arguments) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:

@@ -81,9 +81,10 @@ class Cluster:
             process.wait()
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Start a cluster for all tests, as that takes seconds; the last one kills a worker of it."""
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
     yield cluster
     cluster.close()
 
@@ -106,26 +107,6 @@ def files(folder: Path) -> dict[str, bytes]:
         for path in folder.glob("runs/*/*")
         if path.name not in times
     }
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_killed_workers_runs_are_made_again_with_the_same_bytes(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    process = run(tmp_path, "there", "--on", cluster.address)
-    while process.poll() is None and not list(tmp_path.glob("there/runs/*/manifest.json")):
-        time.sleep(0.01)
-    cluster.workers[0].send_signal(signal.SIGKILL)
-    out, err = process.communicate()
-    assert process.returncode == 0, err.decode()
-    assert "on 2 threads of" in out.decode()
-    here = run(tmp_path, "here")
-    here.communicate()
-    assert here.returncode == 0
-    assert len(files(tmp_path / "here")) >= 8 * 5
-    assert files(tmp_path / "there") == files(tmp_path / "here")
-    data = Path("mine", "data.parquet")
-    assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
 
 
 IN_PYTHON = """
@@ -206,3 +187,23 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
     _, err = process.communicate()
     assert process.returncode == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in err.decode()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_workers_runs_are_made_again_with_the_same_bytes(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    process = run(tmp_path, "there", "--on", cluster.address)
+    while process.poll() is None and not list(tmp_path.glob("there/runs/*/manifest.json")):
+        time.sleep(0.01)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert "on 2 threads of" in out.decode()
+    here = run(tmp_path, "here")
+    here.communicate()
+    assert here.returncode == 0
+    assert len(files(tmp_path / "here")) >= 8 * 5
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    data = Path("mine", "data.parquet")
+    assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
