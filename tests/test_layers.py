@@ -28,7 +28,7 @@ LAYERS = {
     "capi": 7,
 }
 
-# The same of the workspace in linux/, by the names of its packages. Of crates/ it may use any but
+# The same of linux/, by the names of its packages. Of crates/ it may use any but
 # the extension module.
 LINUX_LAYERS = {
     "linkpool-linux-control": 0,

@@ -1,5 +1,7 @@
 //! What the functions of the C interface answer, and what misuse of them does.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "each test is the caller, who promises what abi.rs wants")]
+
 use super::*;
 use crate::types::linkpool_happened;
 use linkpool_status::{Argument, Busy, Closed, Null, Ok as Fine, Panic, Scenario, Stopped};

@@ -1,6 +1,8 @@
 //! The congestion control of the sockets of a cgroup, chosen by an eBPF program (`sockops`) that is
 //! attached to it.
 
+#![allow(unsafe_code, reason = "calls of libbpf and of the kernel")]
+
 use anyhow::{Context, Result, ensure};
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, libbpf_sys};

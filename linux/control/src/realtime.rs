@@ -1,5 +1,7 @@
 //! Real-time priority of a thread.
 
+#![allow(unsafe_code, reason = "a call of the kernel")]
+
 use std::io;
 
 /// Lets the calling thread go before others that have a smaller number, and before all that have

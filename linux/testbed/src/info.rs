@@ -1,6 +1,8 @@
 //! What the kernel tells of a connection: `struct tcp_info`, and of MPTCP `struct mptcp_full_info`
 //! (include/uapi/linux).
 
+#![allow(unsafe_code, reason = "calls of the kernel")]
+
 use rustix::io::Errno;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd as _};

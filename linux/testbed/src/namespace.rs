@@ -1,6 +1,8 @@
 //! Network namespaces without names: they live as long as this process, whatever ends it, and leave
 //! nothing behind.
 
+#![allow(unsafe_code, reason = "a call of the kernel")]
+
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_linux_control::namespace::Namespace as Named;
 use linkpool_linux_control::netlink::PathManager;

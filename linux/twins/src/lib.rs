@@ -1,6 +1,8 @@
 //! The algorithms of `bpf/`, compiled natively: the same source that the kernel runs, for tests to
 //! call.
 
+#![allow(unsafe_code, reason = "calls of the C that the kernel runs")]
+
 use linkpool_linux_control::intf::{Ack, Conn, Params};
 use linkpool_transport::SubflowId;
 

@@ -169,6 +169,7 @@ impl Callbacks {
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
         let (acked, now, states) = (ack.acked.into(), ack.now.0 as i64, states.as_mut_ptr());
         let (marked, ended) = (ack.marked.into(), ack.round_ended.into());
+        // SAFETY: as above.
         answer(unsafe { call(connection, subflows, states, n, number(s), acked, marked, ended, now) })
     }
 
@@ -176,6 +177,7 @@ impl Callbacks {
     pub(super) fn cut_after_growth(&self, block: &Block, states: &mut [CongestionState], s: SubflowId) -> Answer {
         let Some(call) = self.cut_after_growth else { return Ok(false) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        // SAFETY: as above.
         answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, number(s)) })
     }
 
@@ -183,6 +185,7 @@ impl Callbacks {
     pub(super) fn cong_avoid(&self, block: &Block, states: &mut [CongestionState], s: SubflowId, acked: f64) -> Answer {
         let Some(call) = self.cong_avoid else { return Ok(false) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        // SAFETY: as above.
         answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, number(s), acked) })
     }
 
@@ -199,6 +202,7 @@ impl Callbacks {
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
         let (mut states, mut value) = (states.to_vec(), f64::NAN);
         let states = states.as_mut_ptr();
+        // SAFETY: as above.
         let returned = unsafe { call(connection, subflows, states, n, number(s), flight.into(), &raw mut value) };
         Some(answer(returned).map(|_| value))
     }
@@ -208,6 +212,7 @@ impl Callbacks {
         let Some(call) = self.joins_now else { return Ok(true) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
         let mut states = states.to_vec();
+        // SAFETY: as above.
         answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, sent as i64) })
     }
 
@@ -216,6 +221,7 @@ impl Callbacks {
     pub(super) fn on_subflow(hook: Option<OnSubflow>, block: &Block, s: SubflowId) -> Answer {
         let Some(call) = hook else { return Ok(false) };
         let (connection, subflows) = block.parts(block.n);
+        // SAFETY: as above.
         answer(unsafe { call(connection, subflows, block.n as i64, number(s)) })
     }
 }

@@ -1,6 +1,8 @@
 //! TUN devices: what the kernel sends on one is read from a file, and what is written to the file
 //! the kernel receives.
 
+#![allow(unsafe_code, reason = "calls of the kernel")]
+
 use crate::ends::DEVICE;
 use anyhow::{Context as _, Result};
 use std::fs::File;

@@ -1,6 +1,8 @@
 //! The namespaces of the fabric: one for each host and switch of the plan, with a device for each
 //! of its links, and, of hosts, one for each of their ends.
 
+#![allow(unsafe_code, reason = "a call of the C library")]
+
 use super::{device, port, qdisc, routes};
 use crate::address::End;
 use crate::ends::DEVICE;
