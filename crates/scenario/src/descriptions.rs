@@ -22,22 +22,26 @@ pub(crate) struct Entry {
 }
 
 /// Every setting of transports, once, in the order of the declarations.
-pub(crate) fn transport() -> Vec<Entry> {
-    let mut all = Collector::default();
-    for control in Control::all() {
-        all.control = Some(control);
-        for (i, preset) in [Preset::Linux, Preset::Paper2013].into_iter().enumerate() {
-            all.preset = i;
-            Transport::of(control, preset).each(&mut all);
+pub(crate) fn transport() -> &'static [Entry] {
+    /// Made once: each key that does not apply asks for it.
+    static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+        let mut all = Collector::default();
+        for control in Control::all() {
+            all.control = Some(control);
+            for (i, preset) in [Preset::Linux, Preset::Paper2013].into_iter().enumerate() {
+                all.preset = i;
+                Transport::of(control, preset).each(&mut all);
+            }
         }
-    }
-    all.entries
+        all.entries
+    });
+    &ALL
 }
 
 /// The keys of all transports.
 pub(crate) fn transport_keys() -> &'static [&'static str] {
     static KEYS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        let own = transport().into_iter().map(|entry| entry.setting.key);
+        let own = transport().iter().map(|entry| entry.setting.key);
         ["preset", "control"].into_iter().chain(own).collect()
     });
     &KEYS
@@ -45,7 +49,7 @@ pub(crate) fn transport_keys() -> &'static [&'static str] {
 
 /// The names of the algorithms that `key` is for, or none if it is no key at all.
 pub(crate) fn controls_with(key: &str) -> Option<String> {
-    let entry = transport().into_iter().find(|entry| entry.setting.key == key)?;
+    let entry = transport().iter().find(|entry| entry.setting.key == key)?;
     Some(names(entry.controls()))
 }
 

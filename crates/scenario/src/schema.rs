@@ -4,25 +4,26 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 use crate::file::File;
 
-/// The JSON Schema of a scenario file.
-pub fn schema() -> String {
-    serde_json::to_string_pretty(&tidied()).expect("a schema is JSON")
-}
-
-fn tidied() -> Schema {
+/// Made once: errors ask for it, and a file may have thousands.
+static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(tidy));
     settings.into_generator().into_root_schema_for::<File>()
+});
+
+/// The JSON Schema of a scenario file.
+pub fn schema() -> String {
+    serde_json::to_string_pretty(&*SCHEMA).expect("a schema is JSON")
 }
 
 /// The tables of a scenario file that have the key `key`, as their headers are written, the outer
 /// ones first.
 pub(crate) fn tables_with(key: &str) -> Vec<String> {
-    let schema = tidied();
     let mut found = Vec::new();
-    search(key, schema.as_value(), schema.as_value(), "", &mut found);
+    search(key, SCHEMA.as_value(), SCHEMA.as_value(), "", &mut found);
     found.sort_by_key(|table| table.matches('.').count());
     found
 }

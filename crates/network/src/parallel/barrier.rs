@@ -1,6 +1,8 @@
 //! The barrier at which the threads of a run meet, and all that they exchange there.
 //!
-//! A thread comes to it, works on, and waits later for those that have not come.
+//! A thread comes to it, works on, and waits later for those that have not come. It spins at first,
+//! which is far shorter than a sleep, and then sleeps until one comes: if more threads want to run
+//! than there are cores, the others need the core on which it would spin.
 //!
 //! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read the
 //! reports of round n finds them unchanged: the next to write to the same half is round n + 2, and
@@ -8,9 +10,14 @@
 //! the memory model allows (`./x test --long`).
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(loom)]
+use loom::sync::{Condvar, Mutex};
+use std::sync::PoisonError;
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(not(loom))]
+use std::sync::{Condvar, Mutex};
 
 /// No window.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -63,6 +70,12 @@ pub(super) struct Barrier<M> {
     mailboxes: [Vec<Aligned<M>>; 2],
     /// A thread has panicked: the others must not wait for it.
     poisoned: AtomicBool,
+    /// How often a thread looks for another before it sleeps.
+    patience: u32,
+    /// Threads that sleep, or are about to. Changed under `bed`.
+    sleepers: AtomicU32,
+    bed: Mutex<()>,
+    woken: Condvar,
 }
 
 impl<M: Default> Barrier<M> {
@@ -74,6 +87,10 @@ impl<M: Default> Barrier<M> {
             words: [words(), words()],
             mailboxes: [mailboxes(), mailboxes()],
             poisoned: AtomicBool::new(false),
+            patience: patience(partitions),
+            sleepers: AtomicU32::new(0),
+            bed: Mutex::new(()),
+            woken: Condvar::new(),
         }
     }
 
@@ -102,18 +119,43 @@ impl<M: Default> Barrier<M> {
         half[me].has_messages.store(report.has_messages, Ordering::Relaxed);
         half[me].stops.store(report.stops, Ordering::Relaxed);
         half[me].rounds.store(round + 1, Ordering::Release);
+        self.wake();
     }
 
     /// Waits until all have come to barrier number `round`. After it, this thread sees what any thread wrote before
     /// it came.
     pub fn wait(&self, round: u64) {
-        let mut spins = 0u32;
+        let mut looks = 0u32;
         for other in &self.words[(round % 2) as usize] {
-            while other.rounds.load(Ordering::Acquire) <= round {
+            let is_there = || other.rounds.load(Ordering::Acquire) > round;
+            while !is_there() {
                 assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the simulation has failed");
-                spins += 1;
-                pause(spins);
+                looks += 1;
+                if looks < self.patience { std::hint::spin_loop() } else { self.sleep_until(is_there) }
             }
+        }
+    }
+
+    /// Sleeps until `is_there`, or a thread has failed.
+    fn sleep_until(&self, is_there: impl Fn() -> bool) {
+        let mut asleep = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        // With the fence of `wake`: either this thread sees that the other has come, or that one
+        // sees a sleeper.
+        fence(Ordering::SeqCst);
+        while !is_there() && !self.poisoned.load(Ordering::Relaxed) {
+            asleep = self.woken.wait(asleep).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Wakes those that sleep.
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            // One that is about to sleep holds it until it does.
+            drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
+            self.woken.notify_all();
         }
     }
 
@@ -131,25 +173,28 @@ impl<M: Default> Barrier<M> {
     }
 }
 
-/// Waits a little. Spinning is far shorter than a sleep; but if there are fewer cores than threads,
-/// the others must run.
+/// A thread that has a core of its own comes soon: most windows take less than the tenths of a
+/// millisecond that these looks do. One that waits for a core does not come before another sleeps.
 #[cfg(not(loom))]
-fn pause(spins: u32) {
-    if spins.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
+fn patience(threads: usize) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if threads > cores { 256 } else { 1 << 14 }
 }
 
+/// The model tries the orders in which one sleeps.
 #[cfg(loom)]
-fn pause(_spins: u32) {
-    loom::thread::yield_now();
+fn patience(_threads: usize) -> u32 {
+    0
 }
 
 /// Tells the other threads if this one panics.
-pub(super) struct Guard<'a, M>(pub &'a Barrier<M>);
+pub(super) struct Guard<'a, M: Default>(pub &'a Barrier<M>);
 
-impl<M> Drop for Guard<'_, M> {
+impl<M: Default> Drop for Guard<'_, M> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.poisoned.store(true, Ordering::Relaxed);
+            self.0.wake();
         }
     }
 }
