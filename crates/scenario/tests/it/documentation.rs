@@ -273,8 +273,8 @@ fn keys_apply_to_the_controllers_of_the_table() {
     };
     for control in control_names() {
         let (right, wrong): (Vec<_>, Vec<_>) = rows.iter().partition(|row| applies(&row[3], control));
-        // As many as there can be in a file, as each file takes a while to read; the others, which exclude each
-        // other or need the same, by themselves.
+        // As many as there can be in a file, as each file takes a while to read; the others, which
+        // exclude each other or need the same, by themselves.
         let mut right: Vec<_> = right
             .into_iter()
             .map(|row| {
