@@ -187,9 +187,9 @@ def dependencies(manifest: dict[str, Any]) -> Iterator[str]:
     for target in manifest.get("target", {}).values():
         yield from dependencies(target)
 
+
 FOR_THEIR_FEATURES = {("python", "libc"), ("python", "num-traits")}
 """Dependencies that only turn features on: the manifest says why."""
-
 
 
 @pytest.mark.parametrize("crate", CRATES, ids=[path.parent.name for path in CRATES])
