@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ from typer.testing import CliRunner
 
 from linkpool.cli.commands import app
 from linkpool.study import Study, StudyError, StudyResult
-from linkpool.study.search import Trial, front, search, table_of
+from linkpool.study.race import is_worse, looks
+from linkpool.study.search import Trial, front, lost, search, table_of
 from linkpool.study.space import Search
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +51,102 @@ def test_the_front_is_what_nothing_is_better_than() -> None:
     table = table_of(BOTH, trials, front(BOTH, trials))
     assert table.filter("front")["trial"].to_list() == [0, 1, 3, 4, 10]
     assert table.filter(~pl.col("feasible"))["trial"].to_list() == [6, 9]
+
+
+def test_a_trial_that_was_stopped_is_not_on_the_front() -> None:
+    trials = [trial(0, 2.0, 5.0), trial(1, 1.0, 9.0, seeds=2, stopped="worse than trial 0")]
+    assert [one.number for one in front(BOTH, trials)] == [0]
+    rows = table_of(BOTH, trials, trials[:1]).select("trial", "seeds", "stopped", "front").rows()
+    assert rows == [(0, 0, "", True), (1, 2, "worse than trial 0", False)]
+
+
+def test_unfinished_flows_lose_a_race_only_where_that_is_certain() -> None:
+    good, bad = {1: 1.0, 2: 1.0}, {1: 2.0, 2: 2.0}
+    rival = trial(3, 1.0, 2.0, by_seed={"fct.mean": good, "goodput.mean": bad})
+    mine = {"fct.mean": bad, "goodput.mean": good}
+    assert lost(BOTH, trial(4, 2.0, 1.0, by_seed=mine), [rival], 1) == "worse than trial 3"
+    # Its FCT is at least that: it will not be on the front, whatever the rest of its seeds.
+    some = trial(5, 0.1, 9.0, open=frozenset({"fct.mean"}))
+    assert lost(BOTH, some, [], 1) == "unfinished flows leave fct.mean open"
+    # Its goodput is at least that: it may be larger.
+    some = trial(6, 2.0, 1.0, by_seed=mine, open=frozenset({"goodput.mean"}))
+    assert lost(BOTH, some, [rival], 1) == ""
+
+
+def test_each_trial_of_the_front_is_a_chance_to_lose_a_race() -> None:
+    """By hand as below: 0.0205 is below 0.05 / 2, and not below 0.05 / 3."""
+    of_one = Search(space={"k": [1, 2]}, minimise="fct.mean")
+    mine = trial(9, 2.0, 0.0, by_seed={"fct.mean": {1: 2.0, 2: 2.2}})
+    ones = [trial(n, 1.0, 0.0, by_seed={"fct.mean": {1: 1.0, 2: 1.0}}) for n in range(3)]
+    assert lost(of_one, mine, ones[:1], 2) == "worse than trial 0"
+    assert lost(of_one, mine, ones[:2], 1) == "worse than trial 0"
+    assert lost(of_one, mine, ones[:1], 3) == ""
+    assert lost(of_one, mine, ones, 1) == ""
+
+
+FCT = [("fct.mean@all", True)]
+
+
+def worse(mine: list[float], other: list[float], chances: int, **more: Any) -> bool:
+    """Compare values by seed, from seed 1 on."""
+    objectives = more.get("objectives", FCT)
+    values = [{name: dict(enumerate(of, 1)) for name, _ in objectives} for of in (mine, other)]
+    return is_worse(values[0], values[1], objectives, chances)
+
+
+def test_a_race_is_a_t_test_of_logarithms_corrected_for_its_looks() -> None:
+    """By hand: logarithms of 2 and 2.2 are 0.741 apart from 0, 15.5 standard errors.
+
+    With one degree of freedom the chance of that is atan(1 / 15.5) / pi = 0.0205.
+    """
+    assert worse([2.0, 2.2], [1.0, 1.0], 1)
+    assert worse([2.0, 2.2], [1.0, 1.0], 2)
+    assert not worse([2.0, 2.2], [1.0, 1.0], 3), "0.05 / 3 is below"
+    assert worse([20.0, 2.2], [10.0, 1.0], 2), "paired: seeds may differ"
+    assert not worse([20.0, 2.2], [1.0, 10.0], 2)
+    assert not worse([1.0, 1.0], [2.0, 2.2], 1), "it is better"
+    assert not worse([2.0], [1.0], 1), "one seed says nothing"
+    assert not worse([2.0, 2.0, 2.0], [1.0, 1.0], 1), "the other lacks a seed"
+    assert not worse([2.0, 0.0], [1.0, 1.0], 1), "0 has no logarithm"
+    assert worse([2.0, 2.0], [1.0, 1.0], 99), "the same ratio again: no chance"
+    assert not worse([2.0, 2.0], [2.0, 2.0], 1)
+
+
+def test_what_is_not_compared_by_ratios_races_by_differences() -> None:
+    """By hand: 0.4, 0.3 and 0.35 are 12.12 standard errors from 0, two degrees of freedom.
+
+    The chance of that is 1/2 - t / (2 sqrt(2 + t^2)) = 0.00337.
+    """
+    jain = {"objectives": [("jain", False)]}
+    assert worse([0.5, 0.6, 0.55], [0.9, 0.9, 0.9], 14, **jain)
+    assert not worse([0.5, 0.6, 0.55], [0.9, 0.9, 0.9], 15, **jain)
+    assert not worse([0.9, 0.9, 0.9], [0.5, 0.6, 0.55], 1, **jain), "large is good"
+    assert worse([5.0, 6.0], [0.0, 0.0], 1, objectives=[("timeouts.total", True)]), "0 is a value"
+
+
+def test_a_race_is_lost_in_every_objective() -> None:
+    objectives = [*FCT, ("jain", False)]
+    good, bad = {1: 1.0, 2: 1.0}, {1: 2.0, 2: 2.0}
+    mine = {"fct.mean@all": bad, "jain": good}
+    assert is_worse(mine, {"fct.mean@all": good, "jain": bad}, objectives, 1)
+    assert not is_worse(mine, {"fct.mean@all": good, "jain": good}, objectives, 1)
+
+
+def test_looks_are_below_all_seeds() -> None:
+    assert [looks(n) for n in (1, 2, 3, 4, 5, 9)] == [[], [], [2], [2], [2, 4], [2, 4, 8]]
+
+
+def test_a_trial_as_good_as_the_best_is_seldom_stopped() -> None:
+    """At most in 5% of races, in all looks together; one twice as bad is in most."""
+    numbers = random.Random(7)
+
+    def loses(factor: float) -> bool:
+        best, mine = ([exp(numbers.gauss(0, 0.2)) for _ in range(10)] for _ in range(2))
+        return any(worse([factor * x for x in mine[:n]], best, 3) for n in looks(10))
+
+    stopped = sum(loses(1.0) for _ in range(500))
+    assert stopped < 40, "25 and three standard deviations; without correction it is about 65"
+    assert sum(loses(2.0) for _ in range(50)) > 45
 
 
 FILE = f"""
@@ -106,6 +205,44 @@ def test_a_grid_tries_all_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert rows["trial"].to_list() == [0, 1, 2, 3]
     assert rows.filter("front")["trial"].to_list() == [best[0].number]
     assert b"Pareto front" in (result.dir / "figure-pareto.svg").read_bytes()
+
+
+RACE = """
+race = true
+sampler = "grid"
+minimise = "fct.mean@all"
+space."workload.incast.0.senders" = [4, 8]
+space.transport.dctcp.control = ["dctcp", "reno"]
+"""
+
+
+@pytest.mark.core
+def test_a_race_makes_fewer_runs_and_finds_the_same(tmp_path: Path) -> None:
+    """Twice the senders take twice as long with every seed, so two seeds are enough to see it."""
+    file = write(tmp_path, RACE)
+    file.write_text(file.read_text().replace("seeds = 2", "seeds = 5"), encoding="utf-8")
+    words = ["study", "run", str(file), "--out", str(tmp_path / "out")]
+    first = CliRunner().invoke(app, words)
+    assert first.exit_code == 0, first.output
+    rows = pl.read_csv(tmp_path / "out" / "found" / "figure-pareto.csv")
+    slow = rows.filter(pl.col("workload.incast.0.senders") == 8)
+    assert slow["seeds"].to_list() == [2, 2]
+    assert all(why.startswith("worse than trial ") for why in slow["stopped"])
+    assert "stopped after 2 of 5 seeds: worse than trial 1" in first.stderr
+    made = rows["seeds"].sum()
+    assert f"which saved {20 - made} runs" in first.stdout
+    runs = sorted((tmp_path / "out" / "runs").iterdir())
+    assert len(runs) == made
+    again = CliRunner().invoke(app, words)
+    assert (again.stdout, again.stderr) == (first.stdout, first.stderr), "it is decided again"
+    assert sorted((tmp_path / "out" / "runs").iterdir()) == runs
+    file.write_text(file.read_text().replace("race = true", ""), encoding="utf-8")
+    whole = CliRunner().invoke(app, words)
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 20
+    assert "stopped" not in whole.stdout + whole.stderr
+    every = pl.read_csv(tmp_path / "out" / "found" / "figure-pareto.csv")
+    assert every["seeds"].to_list() == [5] * 4
+    assert every.filter("front")["trial"].to_list() == rows.filter("front")["trial"].to_list()
 
 
 @pytest.mark.core

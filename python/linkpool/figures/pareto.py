@@ -41,9 +41,16 @@ def _draw(
     x_scale, x_label = scales.get(x, (1.0, "trial"))
     y_scale, y_label = scales[y]
     axes = look.panel(figure, x_label, y_label)
+    stopped = pl.col("stopped") != ""
     groups = (
-        ("infeasible", ~pl.col("feasible"), "x", "#aaaaaa"),
-        ("feasible", pl.col("feasible") & ~pl.col("front"), "o", look.shade(look.COLOURS[0], 0.5)),
+        ("stopped", stopped, ".", "#888888"),
+        ("infeasible", ~stopped & ~pl.col("feasible"), "x", "#aaaaaa"),
+        (
+            "feasible",
+            ~stopped & pl.col("feasible") & ~pl.col("front"),
+            "o",
+            look.shade(look.COLOURS[0], 0.5),
+        ),
         ("Pareto front", pl.col("front"), "D", look.COLOURS[1]),
     )
     for label, which, marker, colour in groups:

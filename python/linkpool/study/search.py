@@ -2,11 +2,14 @@
 
 The sampler is seeded and hears of each trial before it proposes the next one. So a search that was
 stopped proposes the same trials again, finds their runs in the cache, and goes on.
+
+With `race` a trial makes its seeds in several steps, and is stopped between two of them if it
+cannot be on the front, or is not with confidence. All that is decided follows from values alone.
 """
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,11 @@ from linkpool.cores import cpus
 from linkpool.study import measures
 from linkpool.study.cache import Make, Notice
 from linkpool.study.measuring import measure
-from linkpool.study.model import ARM, Arm, Study, StudyError
+from linkpool.study.model import ARM, SEED, Arm, Study, StudyError
 from linkpool.study.perform import run_study
 from linkpool.study.plan import Plan
 from linkpool.study.pool import Watch, run_entries
+from linkpool.study.race import is_worse, looks
 from linkpool.study.result import FIGURE, StudyResult
 from linkpool.study.space import Range, Search
 from linkpool.study.statistics import over_seeds
@@ -38,6 +42,9 @@ class Trial:
         values: the mean over the seeds of each measure of the search; None: there is none.
         open: measures whose value is only a lower bound, as flows were unfinished.
         excess: how far each requirement is from being met; at most 0: it is.
+        by_seed: the value of each objective with each seed that has one.
+        seeds: how many seeds were made.
+        stopped: why it was stopped before its last seed; "": it was not.
         why: why it could not run; "": it ran.
 
     """
@@ -47,6 +54,9 @@ class Trial:
     values: dict[str, float | None]
     open: frozenset[str]
     excess: list[float]
+    by_seed: dict[str, dict[int, float]] = field(default_factory=dict)
+    seeds: int = 0
+    stopped: str = ""
     why: str = ""
 
     @property
@@ -55,11 +65,13 @@ class Trial:
         return f"trial {self.number}"
 
     def is_known(self, search: Search) -> bool:
-        """Tell whether all objectives have a value, and none to be small is a lower bound."""
-        return not self.why and all(
-            self.values[name] is not None and not (small and name in self.open)
-            for name, small in search.objectives
-        )
+        """Tell whether all objectives have a value of all seeds, and none is open."""
+        has_all = not self.why and not self.stopped and not self.leaves_open(search)
+        return has_all and all(self.values[name] is not None for name, _ in search.objectives)
+
+    def leaves_open(self, search: Search) -> list[str]:
+        """Return the objectives to be small that have a lower bound only."""
+        return [name for name, small in search.objectives if small and name in self.open]
 
     def is_feasible(self) -> bool:
         """Tell whether it meets all that is required."""
@@ -97,7 +109,8 @@ def search(
     assert study.search is not None, "the caller looks"
     trials: list[Trial] = []
     for number, (settings, tell) in enumerate(_proposed(study.search)):
-        trial = _try(study, study.search, number, settings, out, jobs, make, notice, watch)
+        rivals = front(study.search, trials) if study.search.race else None
+        trial = _try(study, study.search, number, settings, rivals, out, jobs, make, notice, watch)
         tell(trial)
         told(trial)
         trials.append(trial)
@@ -187,26 +200,59 @@ def _try(
     search: Search,
     number: int,
     settings: dict[str, Any],
+    rivals: list[Trial] | None,
     out: Path,
     jobs: int | None,
     make: Make | None,
     notice: Notice | None,
     watch: Watch | None,
 ) -> Trial:
-    """Make the runs of a trial that are not there yet, and measure them."""
+    """Make the runs of a trial that are not there yet, and measure them.
+
+    It races with `rivals`; None: it makes all seeds.
+    """
     one = _with(study, [Arm(name=f"trial {number}", set=settings)])
     try:
         plan = Plan.of(one, out, notice, make)
     except StudyError as error:
         return Trial(number, settings, {}, frozenset(), [], why=str(error))
-    rows = run_entries(
-        plan.entries,
-        lambda _, result: measure(result, search.measures),
-        plan.cache,
-        jobs or cpus(),
-        watch,
-    )
-    table = over_seeds(rows.data, [ARM], {})
+    every = len(plan.entries)
+    stops = [] if rivals is None else looks(every)
+    made, frames = 0, []
+    for upto in [*stops, every]:
+        rows = run_entries(
+            plan.entries[made:upto],
+            lambda _, result: measure(result, search.measures),
+            plan.cache,
+            jobs or cpus(),
+            watch,
+        )
+        made = upto
+        frames += rows.frames
+        trial = _measured(search, number, settings, replace(rows, frames=frames).data, made)
+        if made < every and (why := lost(search, trial, rivals or [], len(stops))):
+            return replace(trial, stopped=why)
+    return trial
+
+
+def lost(search: Search, trial: Trial, rivals: list[Trial], looks_in_all: int) -> str:
+    """Say why a trial will not be on the front; "": it may be."""
+    if beyond := trial.leaves_open(search):
+        return f"unfinished flows leave {beyond[0]} open"
+    if any(not small and name in trial.open for name, small in search.objectives):
+        return ""
+    chances = looks_in_all * len(rivals)
+    for rival in rivals:
+        if is_worse(trial.by_seed, rival.by_seed, search.objectives, chances):
+            return f"worse than {rival.name}"
+    return ""
+
+
+def _measured(
+    search: Search, number: int, settings: dict[str, Any], data: pl.DataFrame, seeds: int
+) -> Trial:
+    """Return a trial by what was measured with its seeds so far."""
+    table = over_seeds(data, [ARM], {})
     found = {name: _value(table, name) for name in search.measures}
     values = {name: value for name, (value, _) in found.items()}
     bounds = frozenset(name for name, (_, at_least) in found.items() if at_least)
@@ -218,18 +264,26 @@ def _try(
         beyond = side * ((value or 0.0) - need.bound)
         # A lower bound on a value that is to be small does not show that it is.
         excess.append(beyond if known else max(beyond, abs(need.bound), 1e-12))
-    return Trial(number, settings, values, bounds, excess)
+    by_seed = {
+        name: dict(_rows(data, name).drop_nulls("value").select(SEED, "value").iter_rows())
+        for name, _ in search.objectives
+    }
+    return Trial(number, settings, values, bounds, excess, by_seed, seeds)
 
 
 def _value(table: pl.DataFrame, name: str) -> tuple[float | None, bool]:
     """Return the mean of a measure over the seeds, and whether it is a lower bound."""
+    rows = _rows(table, name)
+    return (None, False) if rows.is_empty() else (rows["mean"][0], bool(rows["at_least"][0]))
+
+
+def _rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
     asked = measures.wanted(name)
-    rows = table.filter(
+    return table.filter(
         measure=asked.measure.name,
         statistic=asked.statistics[0],
         part=asked.part or measures.ALL,
     )
-    return (None, False) if rows.is_empty() else (rows["mean"][0], bool(rows["at_least"][0]))
 
 
 def _with(study: Study, arms: list[Arm], **more: Any) -> Study:
@@ -263,6 +317,8 @@ def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataF
             "at_least": ", ".join(sorted(one.open)),
             "feasible": one.is_feasible(),
             "front": one.number in numbers,
+            "seeds": one.seeds,
+            "stopped": one.stopped,
             "why": one.why.replace("\n", "; "),
         }
         for one in trials

@@ -66,6 +66,10 @@ class Search(BaseModel):
     )
     trials: int = Field(30, ge=1, le=MOST_TRIALS, description="How many are tried at most.")
     seed: int = Field(1, ge=0, lt=2**32, description="Of the sampler.")
+    race: bool = Field(
+        False,
+        description="Stop a trial before its last seed if it is worse than the best, surely.",
+    )
     minimise: str | list[str] = Field(default=[], description="Measures to be small.")
     maximise: str | list[str] = Field(default=[], description="Measures to be large.")
     require: list[Threshold] = Field(

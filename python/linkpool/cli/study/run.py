@@ -82,6 +82,7 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
 
     assert study.search is not None, "the caller looks"
     objectives = [name for name, _ in study.search.objectives]
+    seeds = len(study.seed_list)
 
     def told(trial: Trial) -> None:
         values = ", ".join(
@@ -90,6 +91,8 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
         )
         at = ", ".join(f"{key} {value}" for key, value in trial.settings.items())
         lacks = "" if trial.is_feasible() or trial.why else "; does not meet what is required"
+        if trial.stopped:
+            lacks += f"; stopped after {trial.seeds} of {seeds} seeds: {trial.stopped}"
         warn(f"{trial.name}: {at}: {values or trial.why.splitlines()[0]}{lacks}")
 
     with connected(on) as remote:
@@ -97,6 +100,9 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
         trials, best, result = search(study, out, jobs, make=make, notice=warn, told=told)
     table = table_of(study.search, trials, best).filter("front").sort(objectives[0])
     say(f"{len(best)} of {len(trials)} trials are on the Pareto front")
+    if stopped := [trial for trial in trials if trial.stopped]:
+        saved = sum(seeds - trial.seeds for trial in stopped)
+        say(f"{len(stopped)} were stopped before their last seed, which saved {saved} runs")
     names = ["trial", *study.search.space, *study.search.measures]
     cells = [names]
     for row in table.iter_rows(named=True):
