@@ -84,6 +84,12 @@ def test_every_experiment_is_documented() -> None:
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_lists_show_what_an_experiment_says_of_itself(experiment: Experiment) -> None:
+    declared = experiments.EXPERIMENTS[experiment.id]
+    assert declared[1:] == (experiment.title, experiment.paper, experiment.runs())
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
 def test_points_are_distinct_and_valid(experiment: Experiment) -> None:
     points = experiment.points([1, 2])
     assert len({(point.scenario, point.seed) for point in points}) == len(points)

@@ -100,6 +100,13 @@ def test_to_plan_a_study_needs_no_library_of_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+def test_to_list_experiments_loads_none(tmp_path: Path) -> None:
+    found = modules(tmp_path, "reproduce", "--list")
+    assert "linkpool.experiments" in found
+    assert found & (NUMBERS | {"linkpool.study.experiment", "linkpool.experiments.amp"}) == set()
+
+
+@pytest.mark.core
 def test_a_page_of_results_is_what_draws(tmp_path: Path) -> None:
     """The test before would see these names."""
     found = modules(tmp_path, "plot", "--help")

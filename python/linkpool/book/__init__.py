@@ -3,3 +3,8 @@
 `docs/book` holds, for each experiment `ID` that was run, `ID.parquet` (its data), `ID.json` (how it
 was made), `ID.png` (the figure) and `ID.md` (the page), an index, and a manifest with checksums.
 """
+
+from pathlib import Path
+
+FOLDER = Path("docs/book")
+"""The book of this repository."""

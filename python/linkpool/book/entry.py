@@ -17,10 +17,6 @@ from linkpool.study.record import NAME as RECORD
 from linkpool.study.record import NoRecordError, Record
 from linkpool.study.reproduce import shorten
 
-FOLDER = Path("docs/book")
-"""The book of this repository."""
-
-
 DPI = 90
 """Dots per inch of figures: small files that can be read."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from linkpool.book import entry, menu
+from linkpool.book import FOLDER, entry, menu
 from linkpool.book.condense import TooMuchDataError
 from linkpool.book.entry import BookError
 from linkpool.cli.console import fail, say, stderr
@@ -21,7 +21,7 @@ def book(
     ] = Path("results"),
     folder: Annotated[
         Path, typer.Option("--to", metavar="DIR", help="Folder of the book.")
-    ] = entry.FOLDER,
+    ] = FOLDER,
 ) -> None:
     """Write the book of results from the reproductions in a directory.
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from linkpool.cli.console import fail
-from linkpool.study.remote import Remote, RemoteError
+
+if TYPE_CHECKING:
+    from linkpool.study.remote import Remote
 
 On: TypeAlias = Annotated[
     str | None,
@@ -16,11 +18,13 @@ On: TypeAlias = Annotated[
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[Remote | None]:
+def connected(address: str | None) -> "Iterator[Remote | None]":
     """Connect to the scheduler, if one is named, and leave it at the end."""
     if address is None:
         yield None
         return
+    from linkpool.study.remote import Remote, RemoteError  # here: it takes long to load
+
     try:
         remote = Remote(address)
     except RemoteError as error:

@@ -1,5 +1,7 @@
 """The known experiments: ours, experiments of installed packages, experiments of a folder."""
 
+from __future__ import annotations
+
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -7,8 +9,10 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from linkpool.study.experiment import Experiment
+if TYPE_CHECKING:
+    from linkpool.study.experiment import Experiment
 
 GROUP = "linkpool.experiments"
 """The group of entry points by which a package brings experiments: `ID = "module:OBJECT"`."""
@@ -59,6 +63,8 @@ class Registry:
         """
         if not folder.is_dir():
             raise RegistryError(f"{folder} is not a folder")
+        from linkpool.study.experiment import Experiment  # here: it loads polars
+
         found = 0
         package = _package(folder)
         for file in sorted(folder.glob("*.py")):
@@ -89,6 +95,8 @@ class Registry:
             RegistryError: what is registered there is no experiment of this id.
 
         """
+        from linkpool.study.experiment import Experiment  # here: it loads polars
+
         if name not in self._loaded:
             target, load = self._sources[name]
             try:
