@@ -140,7 +140,11 @@ def test_the_base_may_stand_in_the_study() -> None:
             (f'base = "b"\nname = "{name}"', f"mine.toml: name: '{re.escape(name)}' begins with a")
             for name in (".", "..", ".a.linkpool-old")
         ),
-        ('base = "b"\nname = "a/b"', "mine.toml: name: string should match pattern"),
+        ('base = "b"\nname = "a/b"', "mine.toml: name: has a / or a control character; leave it"),
+        (
+            f'base = "b"\nname = "{"😀" * 51}"',
+            "mine.toml: name: takes 204 bytes in UTF-8; at most 200, as it names a directory",
+        ),
         (
             'duration = "1s"\n[topology]',
             "mine.toml is a scenario, not a study; one run of it: linkpool run .*mine.toml --out",

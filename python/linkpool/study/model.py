@@ -57,6 +57,9 @@ OF_SCENARIOS = frozenset({"duration", "topology", "transport", "workload"})
 TAKEN = ("runs", "quick", "from-data")
 """Folders of results that are not those of a study: of all runs, and of `linkpool reproduce`."""
 
+MOST_NAME_BYTES = 200
+"""File systems have names of up to 255 bytes; that of a partial directory is longer by some."""
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f/]+$")]
 
 
@@ -292,6 +295,10 @@ class Study(BaseModel):
             raise ValueError(f"{name!r} begins with a dot; it names the directory of the study")
         if name.lower() in TAKEN:
             raise ValueError(f"{name!r} is a folder of other results; choose another name")
+        if (size := len(name.encode())) > MOST_NAME_BYTES:
+            raise ValueError(
+                f"takes {size} bytes in UTF-8; at most {MOST_NAME_BYTES}, as it names a directory"
+            )
         return name
 
     @field_validator("measures")
@@ -464,6 +471,8 @@ def _what(kind: str, problem: Mapping[str, Any], place: list[str]) -> str:
         return f"unknown key; there are {', '.join(known)}"
     if kind == "missing":
         return "is missing"
+    if kind == "string_pattern_mismatch":
+        return "has a / or a control character; leave it out, as it names files and tables"
     if kind == "value_error":
         return str(problem["ctx"]["error"])
     text = str(problem["msg"])
