@@ -1,7 +1,9 @@
 """The report in a real browser: no error, what is clicked appears, in dark and light."""
 
+import base64
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 import linkpool
 from linkpool.report.page import write_report
+from linkpool.study import Study
 from linkpool.study.arms import arms_of
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -62,9 +65,30 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "page.html"
 
 
+@pytest.fixture(scope="module")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of a study with a measure that has no value."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "a.toml").write_text(SCENARIO, encoding="utf-8")
+    text = """
+        base = "a.toml"
+        seeds = 2
+        measures = ["slowdown.p99", "goodput.mean", "timeouts.total"]
+        report = true
+        arm = [{ name = "deep" }, { name = "shallow", set = { queue.limit = 8 } }]
+    """
+    return Study.parse(text, folder / "s.toml").run(folder / "out").dir / "report.html"
+
+
 @pytest.fixture
 def browser(page: Path) -> Iterator[Any]:
-    """Open the page; at the end nothing may have been complained of."""
+    with opened(page) as driver:
+        yield driver
+
+
+@contextmanager
+def opened(page: Path) -> Iterator[Any]:
+    """Open a page; at the end nothing may have been complained of."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -209,3 +233,83 @@ def test_the_slowest_flow_is_explained(browser: Any) -> None:
     # It lost its SYN at a cable that was down, and had not ended when the run did.
     assert "It did not finish" in text
     assert "the run ends" in text
+
+
+AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def shown_at(browser: Any, width: int) -> None:
+    """Show the page in a window of so many pixels across."""
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wait(browser, lambda: browser.execute_script("return screen.width") == width)
+    browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
+
+
+@pytest.mark.parametrize("which", ["page", "study_page"])
+def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None:
+    """In light and dark axe-core finds no violation; a telephone and paper are wide enough."""
+    with opened(request.getfixturevalue(which)) as browser:
+        if AXE.exists():  # `npm ci` in web/ brings it
+            browser.execute_script(AXE.read_text(encoding="utf-8"))
+            for theme in ("light", "dark"):
+                browser.execute_script(
+                    "document.documentElement.dataset.theme = arguments[0]", theme
+                )
+                found = browser.execute_async_script("axe.run().then(arguments[0])")
+                assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+                assert len(found["passes"]) > 30
+        browser.execute_script("delete document.documentElement.dataset.theme")
+        shown_at(browser, 390)
+        assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+        printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+        assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        gone = "return [...document.querySelectorAll('button')].filter(b => b.offsetParent).length"
+        headings = "return document.querySelectorAll('.scroll th button').length"
+        assert browser.execute_script(gone) == browser.execute_script(headings), "no other button"
+
+
+def test_paper_is_light(browser: Any) -> None:
+    theme = "return document.documentElement.dataset.theme ?? null"
+    browser.execute_script("document.documentElement.dataset.theme = 'dark'")
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.execute_script(theme) == "light"
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert browser.execute_script(theme) == "dark"
+
+
+def test_a_link_leads_to_a_flow_and_a_moment(browser: Any, page: Path) -> None:
+    row = browser.find_elements("css selector", ".two tbody tr")[4]
+    number = row.find_element("css selector", "td").text
+    browser.execute_script("arguments[0].click()", row)
+    place = browser.execute_script("return location.hash")
+    assert place == f"#result=amp&flow={number}"
+    browser.get("about:blank")
+    browser.get(f"{page.as_uri()}#result=shallow&flow={number}&from=0.0001&to=0.0003")
+    wait(browser, lambda: title(browser).startswith(f"Flow {number}:"))
+    current = browser.find_element("css selector", ".tabs [aria-current]").text
+    assert current == "shallow"
+    buttons = browser.find_elements("css selector", ".buttons button")
+    browser.execute_script("arguments[0].click()", buttons[1])
+    end = browser.execute_script("return location.hash").split("&to=")[1]
+    assert float(end) == pytest.approx(0.302)
+
+
+def test_arms_can_be_switched_and_a_measure_without_values_is_not_the_first(
+    study_page: Path,
+) -> None:
+    with opened(study_page) as browser:
+        chosen = "return document.querySelector('.compare .chosen th').textContent"
+        assert browser.execute_script(chosen) == "goodput mean"
+        dots = "return document.querySelectorAll('.interval g[aria-label=dot] > *').length"
+        wait(browser, lambda: browser.execute_script(dots) == 2)
+        arm = browser.find_elements("css selector", ".compare thead button")[1]
+        browser.execute_script("arguments[0].click()", arm)
+        wait(browser, lambda: browser.execute_script(dots) == 1)
+        assert arm.get_attribute("aria-pressed") == "false"
+        row = browser.find_elements("css selector", ".compare tbody tr")[-1]
+        browser.execute_script("arguments[0].focus()", row)
+        row.send_keys("\n")
+        wait(browser, lambda: browser.execute_script(chosen) == "timeouts total")

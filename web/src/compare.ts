@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import type { Content, Measured } from "./data";
-import { h } from "./dom";
+import { h, image } from "./dom";
 import { bytes, number, percent, rate, seconds } from "./format";
 import { NARROW, onTheme, series } from "./theme";
 
@@ -10,7 +10,7 @@ const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit
 const BOUNDS: Record<string, string> = { "": "", ">=": "≥ ", "<=": "≤ " };
 const bound = (row: Measured): string => (row.at_least ? "≥ " : "");
 /** Means that differ by more than this have a logarithmic axis, if all are above 0. */
-const WIDE = 100;
+const WIDE = 10;
 
 export function compare(of: NonNullable<Content["study"]>): HTMLElement {
   const measures = [...new Set(of.rows.map((row) => row.measure))];
@@ -21,9 +21,13 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     FORMATS[of.rows.find((row) => row.measure === measure)!.unit] ?? number;
   const box = h("div", { class: "interval" });
   const title = h("h3", {});
-  let chosen = measures.find((measure) => measure.startsWith("slowdown p99")) ?? measures[0];
+  const hidden = new Set<string>();
+  const known = measures.filter((measure) => arms.some((arm) => find(measure, arm)?.mean != null));
+  let chosen = ["slowdown p99", "slowdown", "fct"].flatMap((start) => known.filter((measure) => measure.startsWith(start)))[0] ?? known[0] ?? measures[0];
   const draw = (): void => {
-    const rows = arms.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
+    const drawn = arms.filter((arm) => !hidden.has(arm));
+    const rows = drawn.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
+    if (!rows.length) { title.textContent = chosen; box.replaceChildren("No arm that is shown has a value."); return; }
     const means = rows.map((row) => row.mean!);
     const wide = Math.min(...means) > 0 && Math.max(...means) > WIDE * Math.min(...means);
     // An interval that reaches 0 has no place on a logarithmic axis: it is cut below all that has.
@@ -33,14 +37,14 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     const low = (row: Measured): number => (wide ? Math.max(row.low!, least) : row.low!);
     title.textContent = wide ? `${chosen}, logarithmic${cut ? "; intervals that reach 0 are cut" : ""}` : chosen;
     const narrow = box.clientWidth < NARROW;
-    box.replaceChildren(Plot.plot({
+    box.replaceChildren(image(Plot.plot({
       width: box.clientWidth,
       height: 60 + 34 * rows.length,
       marginLeft: narrow ? 90 : 130,
       marginRight: 30,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
       x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: narrow ? 2 : 5 },
-      y: { label: null, domain: arms },
+      y: { label: null, domain: drawn },
       color: { domain: arms, range: arms.map((_, i) => series(i)) },
       marks: [
         wide ? null : Plot.ruleX([0]),
@@ -49,7 +53,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
         Plot.dot(rows.filter((row) => row.at_least), { x: "mean", y: "arm", stroke: "arm", strokeWidth: 2, symbol: "triangle", rotate: 90, r: 6 }),
         Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => bound(row) + format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
       ],
-    }));
+    }), `${chosen} of each arm; the table has the same numbers`));
   };
   const value = (row: Measured | undefined, as: (v: number | null) => string): HTMLElement => {
     if (row && row.mean === null) return h("td", { class: "number" }, "-", h("small", {}, row.why ?? ""));
@@ -66,18 +70,30 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
       seeds ? h("small", {}, seeds) : null);
   };
   const body = measures.map((measure) => {
+    const choose = (): void => { chosen = measure; body.forEach((other) => other.classList.toggle("chosen", other === row)); draw(); };
     const row: HTMLElement = h("tr", {
-      class: "choice", tabindex: 0,
-      click: () => { chosen = measure; body.forEach((other) => other.classList.toggle("chosen", other === row)); draw(); },
+      class: "choice", tabindex: 0, click: choose,
+      keydown: ((event: KeyboardEvent) => { if (event.key === "Enter") choose(); }) as EventListener,
     }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm), format(measure))));
     return row;
   });
+  const heading = (arm: string, i: number): HTMLElement => {
+    const button: HTMLElement = h("button", {
+      "aria-pressed": "true", title: "show or hide in the chart",
+      click: () => {
+        if (!hidden.delete(arm)) hidden.add(arm);
+        button.setAttribute("aria-pressed", String(!hidden.has(arm)));
+        draw();
+      },
+    }, h("i", { style: `background:var(--series-${i % 7})` }), arm);
+    return h("th", { class: "number" }, button);
+  };
   body[measures.indexOf(chosen)]?.classList.add("chosen");
   requestAnimationFrame(draw);
   onTheme(draw);
   return h("div", { class: arms.length > 2 ? "compare many" : "compare" },
     h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map((arm, i) => h("th", { class: "number" }, h("i", { style: `background:var(--series-${i % 7})` }), arm)))),
+      h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map(heading))),
       h("tbody", {}, ...body))),
     h("div", {}, title, box, h("p", { class: "quiet" }, [of.note, ...of.notes].join(" "))),
   );

@@ -31,6 +31,14 @@ export function svg<T extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** Gives a chart of Plot a name as an image. Its groups have names by themselves, which need a role. */
+export function image<T extends Element>(chart: T, name: string): T {
+  const pictures = chart instanceof SVGSVGElement ? [chart] : [...chart.querySelectorAll(":scope > svg")];
+  for (const picture of pictures) { picture.setAttribute("role", "img"); picture.setAttribute("aria-label", name); }
+  for (const group of chart.querySelectorAll("g[aria-label]")) group.setAttribute("role", "group");
+  return chart;
+}
+
 export function section(title: string, lead: string, ...children: Child[]): HTMLElement {
   return h("section", {}, h("h2", {}, title), lead ? h("p", { class: "lead" }, lead) : null, ...children);
 }

@@ -43,13 +43,17 @@ export function fabric(of: Fabric | string): HTMLElement {
       }, svg("title", {}, text)));
     }
   }
-  const named = of.names.length <= 60;
+  // A name is there where those of its row do not overlap: about 7 units a letter.
+  const wide = (i: number): number => (of.names[i].length + 1) * 7;
+  const inRow = new Map<number, number>();
+  of.at.forEach(([, y], i) => inRow.set(y, (inRow.get(y) ?? 0) + wide(i)));
+  const fits = (i: number): boolean => of.names.length <= 60 || (i >= of.hosts && layered && inRow.get(of.at[i][1])! < WIDTH);
   of.names.forEach((name, i) => {
     const isHost = i < of.hosts;
     const size = of.names.length > 150 ? (isHost ? 2 : 5) : isHost ? 4.5 : 9;
     const [x, y] = at[i];
     picture.append(svg("rect", { x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: isHost ? size : 2, class: isHost ? "host" : "switch" }, svg("title", {}, name)));
-    if (named) picture.append(svg("text", { x, y: isHost ? y + 18 : y - 14, class: "node-name" }, name));
+    if (fits(i)) picture.append(svg("text", { x, y: isHost ? y + 18 : y - 14, class: "node-name" }, name));
   });
   const paint = (): void => lines.forEach(([line, used]) => line.setAttribute("stroke", used === null ? "var(--down)" : ramp(0.12 + 0.88 * used)));
   paint();

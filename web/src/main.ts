@@ -5,15 +5,16 @@ import "./style.css";
 import { compare } from "./compare";
 import { type Content, content } from "./data";
 import { h, section } from "./dom";
+import { type Place, note, place } from "./place";
 import { result } from "./result";
 import { forget, toggle } from "./theme";
 
-function page(of: Content, shown: number): void {
+function page(of: Content, shown: number, at: Place): void {
   forget();
   const app = document.getElementById("app")!;
   const tabs = of.results.length > 1
     ? h("nav", { class: "tabs", "aria-label": "results" }, ...of.results.map((each, i) =>
-        h("button", { "aria-current": i === shown ? "true" : null, click: () => { page(of, i); document.querySelector(".tabs")!.scrollIntoView(); } }, each.name)))
+        h("button", { "aria-current": i === shown ? "true" : null, click: () => { page(of, i, {}); note({ result: each.name }); document.querySelector(".tabs")!.scrollIntoView(); } }, each.name)))
     : null;
   app.replaceChildren(
     h("header", {}, h("h1", {}, of.title),
@@ -21,9 +22,19 @@ function page(of: Content, shown: number): void {
     ...(of.answers.length ? [h("ul", { class: "answers" }, ...of.answers.map((line) => h("li", {}, line)))] : []),
     ...(of.study ? [section("Side by side", "", compare(of.study))] : []),
     ...(tabs ? [tabs] : []),
-    result(of.results[shown]),
+    result(of.results[shown], at),
     h("footer", {}, `linkpool ${of.version}`),
   );
 }
 
-content().then((of) => { page(of, 0); document.body.dataset.ready = "true"; });
+/** Shows what the address asks for. */
+function go(of: Content): void {
+  const at = place();
+  page(of, Math.max(of.results.findIndex((each) => each.name === at.result), 0), at);
+}
+
+content().then((of) => {
+  go(of);
+  addEventListener("hashchange", () => go(of));
+  document.body.dataset.ready = "true";
+});

@@ -5,16 +5,21 @@ import { h, section } from "./dom";
 import { KINDS } from "./events";
 import { fabric } from "./fabric";
 import { count, givenBytes, number, rate, seconds } from "./format";
+import { note, type Place } from "./place";
 import { rows, scatter } from "./scatter";
 import { table } from "./table";
 import { Timeline } from "./timeline";
 
 const SLOW = ["flow", "src", "dst", "size_bytes", "fct_s", "slowdown", "finished", "timeouts", "retransmits"];
 
-export function result(of: ResultData): HTMLElement {
+/** `at` is what the address asks for. */
+export function result(of: ResultData, at: Place): HTMLElement {
   const flows = rows(of.flows.columns);
   const byNumber = new Map(flows.map((flow) => [flow.flow as number, flow]));
-  const timeline = new Timeline(of);
+  let open: number | undefined;
+  const moved = ([from, to]: [number, number]): void => note({ result: of.name, flow: open, from, to });
+  const timeline = new Timeline(of, moved);
+  const go = (range: [number, number]): void => { timeline.zoom(range); moved(range); };
   const heading = h("h3", { id: "flow-title" });
   const facts = h("dl", { class: "facts" });
   const keys = h("p", { class: "legend" });
@@ -23,6 +28,7 @@ export function result(of: ResultData): HTMLElement {
   const choose = (number: number): void => {
     const flow = byNumber.get(number);
     if (!flow) return;
+    open = number;
     const end = flow.end_s ?? of.end;
     const margin = (end - flow.start_s) * 0.04;
     life = [Math.max(0, flow.start_s - margin), end + margin];
@@ -40,20 +46,25 @@ export function result(of: ResultData): HTMLElement {
   };
   const pick = (flow: number): void => {
     choose(flow);
+    note({ result: of.name, flow });
     document.getElementById("timeline")!.scrollIntoView({ behavior: "smooth", block: "start" });
   };
   const slowest = flows.filter((flow) => flow.slowdown !== null).sort((a, b) => b.slowdown - a.slowdown).slice(0, 200);
   const slow: Table = { title: "Slowest flows", note: flows.some((flow) => flow.at_least) ? "a flow that has not finished counts as slow as it was when the run ended" : "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => (name === "finished" ? !flow.at_least : flow[name]))) };
   const { overall, groups, drops, lost, marks } = of.overview;
-  const first = slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
-  requestAnimationFrame(() => (first ? choose(first.flow) : timeline.show(null, [0, of.end])));
+  const first = byNumber.get(at.flow ?? -1) ?? slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
+  requestAnimationFrame(() => {
+    if (first) choose(first.flow); else timeline.show(null, [0, of.end]);
+    if (at.from !== undefined && at.to !== undefined && at.from < at.to) timeline.zoom([at.from, at.to]);
+    if (at.flow !== undefined || at.from !== undefined) window.scrollIntoView();
+  });
   const window = section("Over time", "Drag across to zoom in, double click for the whole run. All charts share one axis.");
   window.id = "timeline";
   window.append(
     h("div", { class: "flow-head" }, heading,
       h("span", { class: "buttons" },
-        h("button", { click: () => timeline.zoom(life) }, "life of the flow"),
-        h("button", { click: () => timeline.zoom([0, of.end]) }, "whole run"))),
+        h("button", { click: () => go(life) }, "life of the flow"),
+        h("button", { click: () => go([0, of.end]) }, "whole run"))),
     facts, story, keys, timeline.box,
   );
   return h("div", { class: "result" },

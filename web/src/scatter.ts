@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import type { Columns, ResultData } from "./data";
-import { h } from "./dom";
+import { h, image } from "./dom";
 import { bytes, givenBytes, seconds } from "./format";
 import { NARROW, onTheme, series } from "./theme";
 
@@ -20,7 +20,7 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
   const bands = of.flows.slowdowns ? rows(of.flows.slowdowns) : [];
   const sizes = new Set(flows.map((flow) => flow.size_bytes)).size;
   const draw = (): void => {
-    const chart = Plot.plot({
+    const chart = image(Plot.plot({
       width: box.clientWidth,
       height: 430,
       marginLeft: 48,
@@ -45,7 +45,7 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
           fill: "var(--card)", stroke: "var(--line)",
         })),
       ],
-    }) as (SVGSVGElement | HTMLElement) & { value: any };
+    }) as (SVGSVGElement | HTMLElement) & { value: any }, "slowdown by size of the flow; the table of the slowest flows has the same");
     chart.addEventListener("click", () => { if (chart.value) choose(chart.value.flow); });
     box.replaceChildren(chart);
   };

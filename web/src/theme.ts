@@ -35,6 +35,14 @@ export function toggle(): void {
   notify();
 }
 
+// Paper is light: canvases are drawn for it, and anew for the screen.
+let screen: string | undefined;
+addEventListener("beforeprint", () => { screen = document.documentElement.dataset.theme; document.documentElement.dataset.theme = "light"; notify(); });
+addEventListener("afterprint", () => {
+  if (screen === undefined) delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = screen;
+  notify();
+});
+
 /** The colour of a share from 0 to 1, from the background's to the strongest. */
 export function ramp(share: number): string {
   const stops = isDark()

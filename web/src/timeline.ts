@@ -19,7 +19,8 @@ export class Timeline {
   private range: [number, number];
   private moving = false;
 
-  constructor(private readonly of: ResultData) {
+  /** `moved` is told what the reader zooms to. */
+  constructor(private readonly of: ResultData, private readonly moved: (range: [number, number]) => void) {
     this.range = [0, of.end];
     onTheme(() => this.charts.forEach((chart) => chart.redraw(false)));
     addEventListener("resize", () => {
@@ -73,12 +74,12 @@ export class Timeline {
         setScale: [(chart, key) => {
           if (key !== "x" || this.moving) return;
           const { min, max } = chart.scales.x;
-          if (min !== undefined && max !== undefined && (min !== this.range[0] || max !== this.range[1])) this.zoom([min!, max!]);
+          if (min !== undefined && max !== undefined && (min !== this.range[0] || max !== this.range[1])) { this.zoom([min!, max!]); this.moved([min!, max!]); }
         }],
       },
     };
     const chart = new uPlot(options, data, holder);
-    chart.over.addEventListener("dblclick", (event) => { event.stopImmediatePropagation(); this.zoom([0, this.of.end]); }, { capture: true });
+    chart.over.addEventListener("dblclick", (event) => { event.stopImmediatePropagation(); this.zoom([0, this.of.end]); this.moved([0, this.of.end]); }, { capture: true });
     this.charts.push(chart);
   }
 
