@@ -352,6 +352,20 @@ def sweep(key: str, settings: list[object], means: list[float], name: str, unit:
     return axes
 
 
+@pytest.mark.parametrize(("mean", "is_bar"), [(0.05, True), (0.3, False), (0.005, False)])
+def test_a_mean_beside_its_whisker_is_a_point(mean: float, is_bar: bool) -> None:
+    """One busy link in twenty: the mean of all is above what nine in ten of them have."""
+    row = {"arm": "a", "layer": "edge", "to_layer": "core", "links": 20, "drops": 0}
+    other = {**row, "to_layer": "host", "mean": 0.5, "p10": 0.4, "p90": 0.6, "max": 0.7}
+    rows = pl.DataFrame([{**row, "mean": mean, "p10": 0.01, "p90": 0.1, "max": 0.9}, other])
+    (axes,) = drawn("utilisation", rows).axes
+    assert bool(axes.containers) == is_bar
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [np.asarray(line.get_xdata()).tolist() for line in points] == (
+        [] if is_bar else [[100 * mean, 50.0]]
+    )
+
+
 def test_axes_of_a_sweep_are_in_words_with_units() -> None:
     axes = sweep("queue.mark", [5, 10, 49], [0.001, 0.002, 0.003], "fct.p99@all", "s")
     assert axes.get_xlabel() == "marking threshold K, packets"

@@ -36,7 +36,11 @@ def data(request: Request) -> pl.DataFrame:
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
-    """Draw a bar for the mean, a whisker from 10% to 90% of the links, a mark at the busiest."""
+    """Draw the mean, a whisker from 10% to 90% of the links, a mark at the busiest.
+
+    The mean is the end of a bar. Where a few busy links take one out of its whisker, all are
+    points: a whisker that starts beside a bar looks like an error.
+    """
     axes = look.panel(figure, "utilisation, %", "")
     rows = rows.with_columns(layers=pl.format("{} → {}", "layer", "to_layer"))
     layers = rows["layers"].unique(maintain_order=True).to_list()
@@ -44,6 +48,8 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     height = 0.8 / len(styles)
     width, _ = figure.get_size_inches()
     figure.set_size_inches(width, 0.9 + max(0.2 * len(layers) * (1 + len(styles)) / 1.4, 0.8))
+    inside = rows.select(pl.col("mean").is_between("p10", "p90").fill_null(value=True))
+    is_inside = bool(inside.to_series().all())
     for i, (arm, style) in enumerate(styles.items()):
         of = rows.filter(arm=arm)
         y = np.array([layers.index(name) for name in of["layers"]])
@@ -51,7 +57,11 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         mean, low, high, most = (
             100 * of[name].to_numpy() for name in ("mean", "p10", "p90", "max")
         )
-        axes.barh(y, mean, height * 0.9, color=style.colour, alpha=0.85, label=arm)
+        if is_inside:
+            axes.barh(y, mean, height * 0.9, color=style.colour, alpha=0.85, label=arm)
+        else:
+            axes.plot(mean, y, "o", color=style.colour, markersize=4, label=arm)
+            axes.set_ylim(-0.5, len(layers) - 0.5)
         axes.hlines(y, low, high, color="black", linewidth=0.9)
         axes.plot(most, y, linestyle="", marker="|", color="black", markersize=5)
     axes.set_yticks(range(len(layers)), layers)
@@ -63,7 +73,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         Line2D([], [], color="black", linestyle="", marker="|", label="busiest link"),
     ]
     if len(styles) == 1:
-        axes.containers[0].set_label("mean")
+        (axes.containers or axes.lines)[0].set_label("mean")
     look.legend(figure, [axes], extra)
 
 
