@@ -93,6 +93,20 @@ def test_nobody_wins_alone_or_by_a_measure_without_a_direction() -> None:
     assert answer(study(), data({("a",): [1.0]})) == []
 
 
+def test_a_measure_without_values_is_not_what_is_answered_by() -> None:
+    """A percentile of too few flows: the next measure has the answer."""
+    of = {"measure": "slowdown", "statistic": "p99", "unit": "", "value": None}
+    none = data({("a",): [1.0], ("b",): [1.0]}).with_columns(
+        **{
+            name: pl.lit(value, dtype=pl.Float64 if value is None else None)
+            for name, value in of.items()
+        }
+    )
+    table = pl.concat([none, data({("a",): [1.0], ("b",): [2.0]})])
+    (line,) = answer(study(measures=["slowdown.p99", "goodput.mean"]), table)
+    assert line.startswith("b has the largest goodput.mean")
+
+
 @pytest.mark.core
 def test_a_notebook_shows_the_answer_first(tmp_path: Path) -> None:
     senders = {"few": 2, "<many>": 8}

@@ -68,7 +68,7 @@ class _Answer(NamedTuple):
 
 
 def _first(study: Study, data: pl.DataFrame) -> tuple[str, pl.DataFrame] | None:
-    """Return the first measure that has a direction, and its values of whole runs."""
+    """Return the first measure with a direction and values of two arms; its rows of whole runs."""
     for name in study.measures:
         asked_for = measures.wanted(name)
         measure = asked_for.measure.name
@@ -76,7 +76,7 @@ def _first(study: Study, data: pl.DataFrame) -> tuple[str, pl.DataFrame] | None:
             continue
         statistic, part = asked_for.statistics[0], asked_for.part or measures.ALL
         rows = data.filter(measure=measure, statistic=statistic, part=part)
-        if not rows.is_empty():
+        if rows.drop_nulls("value").select(ARM).n_unique() > 1:
             return f"{measure}.{statistic}" + ("" if part == measures.ALL else f"@{part}"), rows
     return None
 
