@@ -93,16 +93,12 @@ def test_nobody_wins_alone_or_by_a_measure_without_a_direction() -> None:
     assert answer(study(), data({("a",): [1.0]})) == []
 
 
-def test_a_measure_without_values_is_not_what_is_answered_by() -> None:
-    """A percentile of too few flows: the next measure has the answer."""
-    of = {"measure": "slowdown", "statistic": "p99", "unit": "", "value": None}
-    none = data({("a",): [1.0], ("b",): [1.0]}).with_columns(
-        **{
-            name: pl.lit(value, dtype=pl.Float64 if value is None else None)
-            for name, value in of.items()
-        }
-    )
-    table = pl.concat([none, data({("a",): [1.0], ("b",): [2.0]})])
+@pytest.mark.parametrize("of_a", [None, 5.0])
+def test_a_measure_that_one_arm_has_is_not_what_is_answered_by(of_a: float | None) -> None:
+    """A percentile of too few flows has no value: the next measure has the answer."""
+    few = data({("a",): [of_a], ("b",): [None]}, measure="slowdown", statistic="p99", unit="")  # type: ignore[list-item]
+    few = few.with_columns(pl.col("value").cast(pl.Float64))
+    table = pl.concat([few, data({("a",): [1.0], ("b",): [2.0]})])
     (line,) = answer(study(measures=["slowdown.p99", "goodput.mean"]), table)
     assert line.startswith("b has the largest goodput.mean")
 
