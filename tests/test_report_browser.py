@@ -250,7 +250,7 @@ def shown_at(browser: Any, width: int) -> None:
 def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None:
     """In light and dark axe-core finds no violation; a telephone and paper are wide enough."""
     with opened(request.getfixturevalue(which)) as browser:
-        if AXE.exists():  # `npm ci` in web/ brings it
+        if AXE.exists():
             browser.execute_script(AXE.read_text(encoding="utf-8"))
             for theme in ("light", "dark"):
                 browser.execute_script(
@@ -269,6 +269,8 @@ def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None
         gone = "return [...document.querySelectorAll('button')].filter(b => b.offsetParent).length"
         headings = "return document.querySelectorAll('.scroll th button').length"
         assert browser.execute_script(gone) == browser.execute_script(headings), "no other button"
+    if not AXE.exists():
+        pytest.skip("axe-core was not asked, as it is not installed: npm ci in web/")
 
 
 def test_paper_is_light(browser: Any) -> None:
