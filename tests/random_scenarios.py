@@ -93,8 +93,14 @@ def transport(draw: random.Random, name: str, pulls: bool) -> str:
         lines.append(f'recovery = "{draw.choice(["newreno", "sack", "rack"])}"')
     if draw.random() < 0.2:
         lines.append('preset = "paper-2013"')
-    if draw.random() < 0.2:
+    has_buffer = draw.random() < 0.2
+    if has_buffer:
         lines.append(f'receive_buffer = "{draw.choice([9000, 50_000])}B"')
+    if several and draw.random() < 0.4:
+        scheduler = draw.choice(["round-robin", "lowest-rtt", "ecf", "redundant", "blest"])
+        if scheduler == "blest" and not has_buffer:
+            lines.append('receive_buffer = "60KB"')
+        lines.append(f'scheduler = "{scheduler}"')
     if draw.random() < 0.2:
         lines.append(f'mss = "{draw.choice([500, 1000, 8948])}B"')
     return "\n".join([f"[transport.{name}]", *lines, ""])

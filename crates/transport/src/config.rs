@@ -66,8 +66,8 @@ settings! {
         /// Timeout of the first SYN, doubled with every retry.
         syn_timeout: Time = Time::from_secs(1), paper_2013 = Time::from_secs(3), within Bounds::POSITIVE;
         /// Of a connection that stays open between messages, and of one with several subflows and
-        /// `scheduler = "lowest-time-to-send"` or `send_buffer = "auto"`: does a subflow that has sent
-        /// nothing for longer than a retransmission timeout begin again with half its window for each
+        /// `scheduler = "lowest-time-to-send"`, `"blest"` or `"ecf"`, or `send_buffer = "auto"`: does a
+        /// subflow that has sent nothing for longer than a retransmission timeout begin again with half its window for each
         /// timeout, and at least the initial window (RFC 2861; Linux: `tcp_slow_start_after_idle`)?
         slow_start_after_idle: bool = true;
         /// Number of retries of a SYN. After the last one, the connection (or the subflow) fails.

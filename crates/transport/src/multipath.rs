@@ -26,7 +26,11 @@ settings! {
         /// Which subflow gets new data, of all with room in their windows. `"round-robin"`: they
         /// take turns, a segment each. `"lowest-rtt"`: the subflow with the least smoothed RTT.
         /// `"lowest-time-to-send"`: the subflow that needs the least time to send its data, as in
-        /// Linux ([more](scenario/subflows.md)).
+        /// Linux. `"blest"`: as `"lowest-rtt"`, but data waits for the fastest subflow if data on a
+        /// slower one would leave it too little of the receiver's window (BLEST; Ferlin et al., 2016).
+        /// `"ecf"`: as `"lowest-rtt"`, but data waits for the fastest subflow if all data is expected to
+        /// arrive sooner so (ECF; Lim et al., 2017). `"redundant"`: each subflow carries all data (ReMP;
+        /// Frömmgen et al., 2016) ([more](scenario/subflows.md)).
         scheduler: PacketScheduler = PacketScheduler::LowestTimeToSend, paper_2013 = PacketScheduler::RoundRobin, of Several;
         /// Number of timeouts in a row after which a subflow is stale, or `"never"`. Other subflows
         /// send the data of a stale subflow again. A stale subflow gets new data only if all
@@ -186,6 +190,25 @@ pub enum PacketScheduler {
     /// net/mptcp/protocol.c). Data is assigned to it even if its window is full, rather than sent
     /// on a slower subflow.
     LowestTimeToSend,
+    /// The subflow with the least smoothed RTT, unless data on a slow one would block the fastest.
+    Blest,
+    /// The subflow with the least smoothed RTT, unless all data arrives sooner if it waits for the fastest.
+    Ecf,
+    /// Each subflow carries all data.
+    Redundant,
+}
+
+impl PacketScheduler {
+    /// Does the subflow with the least smoothed RTT come first?
+    #[inline]
+    pub(crate) fn goes_by_rtt(self) -> bool {
+        matches!(self, PacketScheduler::LowestRtt | PacketScheduler::Blest | PacketScheduler::Ecf)
+    }
+
+    /// Does data wait for the fastest subflow while a slower one has room? So windows may stay unfilled.
+    pub fn waits(self) -> bool {
+        matches!(self, PacketScheduler::Blest | PacketScheduler::Ecf)
+    }
 }
 
 #[cfg(test)]

@@ -98,6 +98,11 @@ impl RttEstimator {
         (self.min != Time::MAX).then_some(self.srtt)
     }
 
+    /// The variation of the RTT (RTTVAR), ps; 0 before the first sample.
+    pub(crate) fn variation(&self) -> f64 {
+        self.rttvar
+    }
+
     /// The least sample so far.
     pub fn min(&self) -> Option<Time> {
         (self.min != Time::MAX).then_some(self.min)

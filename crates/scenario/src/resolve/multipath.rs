@@ -1,6 +1,6 @@
 //! Settings of several subflows that must fit their number.
 
-use linkpool_transport::PacketScheduler;
+use linkpool_transport::{Faults, PacketScheduler};
 
 use super::section::Section;
 use crate::model::{Subflows, Transport};
@@ -9,6 +9,14 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let config = &t.config.multipath;
     let turns = "\"join-stall\" is a fault of `scheduler = \"round-robin\"`; set that, or leave the fault out";
     section.check(!config.faults.join_stall || config.scheduler == PacketScheduler::RoundRobin, "faults", turns);
+    let window = "waits for room in the receiver's window, which is unlimited: set `receive_buffer`, or `scheduler = \
+                  \"lowest-rtt\"`, which does the same without one";
+    let unlimited = t.config.buffers.receive == u64::MAX;
+    section.check(config.scheduler != PacketScheduler::Blest || !unlimited, "scheduler", window);
+    let once = "are of an implementation that sends each byte on one subflow; leave them out, or choose another \
+                `scheduler` than \"redundant\"";
+    let copies = config.scheduler == PacketScheduler::Redundant;
+    section.check(!copies || config.faults == Faults::default(), "faults", once);
     match t.subflows {
         Subflows::Count(subflows) => check_each(t, subflows, section),
         Subflows::Auto => {

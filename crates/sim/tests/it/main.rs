@@ -40,6 +40,7 @@ mod repeat;
 mod roce;
 mod roce_telemetry;
 mod scatter;
+mod schedulers;
 mod session;
 mod slow_reader;
 mod spraying;

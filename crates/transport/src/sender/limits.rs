@@ -50,16 +50,31 @@ impl Limits {
     /// section 3.8.6.2.1).
     #[inline(never)]
     pub(super) fn set(&mut self, stream: &mut Stream, config: &Config) {
-        let written = match (config.buffers.send, &mut self.buffers) {
-            (SendBuffer::Auto, Some(buffers)) => {
-                buffers.write(stream.una);
-                buffers.written()
-            }
-            (send, _) => stream.una.saturating_add(send.fixed()),
-        };
-        let edge = self.edge.min(written);
+        if let (SendBuffer::Auto, Some(buffers)) = (config.buffers.send, &mut self.buffers) {
+            buffers.write(stream.una);
+        }
+        let edge = self.edge.min(self.room(stream, config));
         let last = (edge.saturating_add(1)).saturating_sub(config.mss as u64);
         stream.limit = if stream.size <= edge { stream.size } else { last };
+    }
+
+    /// Where the data ends for which the send buffer has room.
+    fn room(&self, stream: &Stream, config: &Config) -> u64 {
+        match (config.buffers.send, &self.buffers) {
+            (SendBuffer::Auto, Some(buffers)) => buffers.written(),
+            (send, _) => stream.una.saturating_add(send.fixed()),
+        }
+    }
+
+    /// Bytes that the application has written and no subflow has got.
+    pub(super) fn unassigned(&self, stream: &Stream, config: &Config) -> u64 {
+        let end = self.messages.as_ref().map_or(stream.size, |messages| messages.end());
+        end.min(self.room(stream, config)).saturating_sub(stream.nxt)
+    }
+
+    /// Does the end of the window, or of the send buffer, hold back data?
+    pub(super) fn holds_back(&self, stream: &Stream) -> bool {
+        stream.limit <= stream.nxt && stream.nxt < stream.size
     }
 
     /// Sets the end of new data again after an ACK: it moves only if the buffer has room then.
@@ -178,6 +193,12 @@ impl Limits {
             self.next_message(stream, config);
         }
         Some((first, len))
+    }
+
+    /// The piece that begins at `first`, which a subflow has sent.
+    pub(super) fn piece(&self, stream: &Stream, first: u64, config: &Config) -> Piece {
+        let end = self.messages.as_ref().and_then(|messages| messages.end_beyond(first)).unwrap_or(stream.size);
+        (first, (end - first).min(u64::from(config.mss)) as u16)
     }
 
     /// Does a message, or the stream, end at `end`?

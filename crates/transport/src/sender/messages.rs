@@ -27,6 +27,11 @@ impl Messages {
         self.end
     }
 
+    /// The end of the last message.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Does a message end at `end`?
     pub(super) fn end_at(&self, end: u64) -> bool {
         self.ends.binary_search(&end).is_ok()

@@ -9,6 +9,7 @@ mod pacer;
 mod pieces;
 mod recovery;
 mod schedule;
+mod scheduler;
 mod stream;
 mod subflows;
 mod timers;
@@ -34,6 +35,7 @@ use pacer::Pacer;
 use pieces::Pieces;
 use recovery::Recovery;
 use schedule::Schedule;
+use scheduler::Scheduler;
 use std::sync::Arc;
 use stream::Stream;
 use usage::Uses;
@@ -64,6 +66,8 @@ pub struct Sender {
     control: Control,
     /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
+    /// What the scheduler remembers, if it holds data back or sends it on several subflows.
+    scheduler: Option<Box<Scheduler>>,
     /// How subflows use their windows; `None` if they fill them.
     uses: Option<Box<Uses>>,
     limits: Limits,
@@ -118,6 +122,7 @@ impl Sender {
             hops: 0,
         };
         let (limits, limited) = Limits::new(&config, n);
+        let leaves_room = limits.buffers.is_some() || n > 1 && config.multipath.scheduler.waits();
         let mut sender = Sender {
             control: config.control.build(n),
             states: vec![state; n].into(),
@@ -126,7 +131,8 @@ impl Sender {
             schedule: Schedule::default(),
             ways: Ways { limited, ..Ways::default() },
             pieces: Pieces::new(config.multipath.scheduler, n),
-            uses: limits.buffers.as_ref().map(|_| Uses::new(n)),
+            scheduler: Scheduler::new(config.multipath.scheduler, n),
+            uses: leaves_room.then(|| Uses::new(n)),
             limits,
             life: Life { state: SenderState::Open, started: Time::ZERO, ended: None },
             pacer: None,
@@ -152,7 +158,7 @@ impl Sender {
     /// of them.
     fn choose_ways(&mut self) {
         let multipath = &self.config.multipath;
-        self.ways.fast = multipath.scheduler != PacketScheduler::LowestRtt
+        self.ways.fast = matches!(multipath.scheduler, PacketScheduler::RoundRobin | PacketScheduler::LowestTimeToSend)
             && multipath.faults == Faults::default()
             && self.config.dupack_threshold != DupackThreshold::Adaptive
             && self.limits.messages.is_none()

@@ -7,6 +7,7 @@
 
 use super::Sender;
 use super::pieces::Pieces;
+use super::scheduler::Scheduler;
 use crate::control::CongestionControl;
 use crate::id::SubflowId;
 use crate::segment::{Output, Segment};
@@ -197,6 +198,9 @@ impl Sender {
 
     /// Gives the data of subflow `s` that the receiver may not have to other subflows.
     fn rescue(&mut self, s: SubflowId) {
+        if matches!(self.scheduler.as_deref(), Some(Scheduler::Redundant(_))) {
+            return; // the others carry all data themselves
+        }
         let subflow = &self.subflows[s];
         if subflow.sent.is_empty() && self.pieces.is_none() {
             return;
@@ -228,10 +232,7 @@ impl Sender {
 
     /// The FIN stands behind the last byte, even while bytes before it are sent again.
     fn send_subflow_fin(&self, s: SubflowId, out: &mut impl Output) {
-        let (state, subflow) = (&self.states[s], &self.subflows[s]);
-        let last = subflow.sent.range(subflow.sent.len().saturating_sub(1)..).next();
-        let end = last.map_or(state.snd_nxt, |last| last.end.near(state.snd_una));
-        out.send(s, Segment::SubflowFin { seq: Seq::of(end) });
+        out.send(s, Segment::SubflowFin { seq: Seq::of(self.subflows[s].end(&self.states[s])) });
     }
 
     /// A timeout without data: the FIN of subflow `s` has no answer.

@@ -3,14 +3,15 @@
 
 use super::Sender;
 use super::pieces::Scene;
+use super::scheduler::{Path, Scheduler, Slow};
 use super::stream::Piece;
+use crate::congestion::CongestionState;
 use crate::control::CongestionControl;
 use crate::id::SubflowId;
-use crate::multipath::PacketScheduler;
 use crate::outstanding::Sent;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
-use crate::subflow::State;
+use crate::subflow::{State, Subflow};
 use linkpool_units::Time;
 use std::mem::take;
 
@@ -108,7 +109,7 @@ impl Sender {
             if candidates == 0 {
                 return;
             }
-            let s = if !PLAIN && self.config.multipath.scheduler == PacketScheduler::LowestRtt {
+            let s = if !PLAIN && self.config.multipath.scheduler.goes_by_rtt() {
                 self.lowest_rtt(candidates)
             } else {
                 self.schedule.in_turn(candidates)
@@ -155,7 +156,7 @@ impl Sender {
             self.send_waiting(s, i, now, out);
             return true;
         }
-        let Some((data, len)) = self.next_piece::<PLAIN>(s) else {
+        let Some((data, len)) = self.next_piece::<PLAIN>(s, now) else {
             return !PLAIN && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
         if !PLAIN
@@ -235,9 +236,12 @@ impl Sender {
 
     /// Takes the next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
-    fn next_piece<const PLAIN: bool>(&mut self, s: SubflowId) -> Option<Piece> {
+    fn next_piece<const PLAIN: bool>(&mut self, s: SubflowId, now: Time) -> Option<Piece> {
         if !PLAIN && !self.has_room_for_new(s) {
             return None;
+        }
+        if !PLAIN && self.scheduler.is_some() {
+            return self.next_by_scheduler(s, now);
         }
         if !PLAIN && self.pieces.is_some() {
             return self.take_piece(s);
@@ -279,6 +283,56 @@ impl Sender {
         Some(piece)
     }
 
+    /// [`Sender::next_piece`] by a scheduler that may hold data back, or sends it on several subflows.
+    #[inline(never)]
+    fn next_by_scheduler(&mut self, s: SubflowId, now: Time) -> Option<Piece> {
+        if !self.schedule.may_carry(&self.control, s) {
+            return None;
+        }
+        let Sender { config, stream, limits, scheduler, .. } = self;
+        if let Some(Scheduler::Redundant(redundant)) = scheduler.as_deref_mut() {
+            return redundant.take(s, stream, limits, config);
+        }
+        if !self.is_worth(s, now) {
+            return None;
+        }
+        let piece = if self.pieces.is_some() { self.take_piece(s) } else { self.fresh() };
+        if let Some(Scheduler::Blest(blest)) = self.scheduler.as_deref_mut()
+            && piece.is_none()
+            && self.limits.holds_back(&self.stream)
+        {
+            blest.note_blocked();
+        }
+        piece
+    }
+
+    /// Does new data go to subflow `s`, rather than wait for the fastest subflow, whose window is full? Of
+    /// the subflows with room, only the one with the least RTT is asked for.
+    fn is_worth(&mut self, s: SubflowId, now: Time) -> bool {
+        let set_of =
+            |keeps: &dyn Fn(SubflowId) -> bool| self.numbers().filter(|s| keeps(*s)).fold(0, |set, s| set | s.bit());
+        let carriers = set_of(&|s| self.schedule.may_carry(&self.control, s));
+        let ready = set_of(&|one| (one == s || one.is_in(self.schedule.open)) && self.has_room_for_new(one));
+        let (fastest, chosen) = (self.lowest_rtt(carriers), self.lowest_rtt(carriers & ready));
+        let Sender { config, states, subflows, stream, limits, scheduler, .. } = self;
+        let (state, subflow) = (&states[s], &subflows[s]);
+        match scheduler.as_deref_mut() {
+            Some(Scheduler::Ecf(ecf)) if s != fastest && s == chosen => {
+                let packets = limits.unassigned(stream, config) as f64 / f64::from(config.mss);
+                !ecf.waits(path(&states[fastest], &subflows[fastest]), path(state, subflow), packets)
+            }
+            Some(Scheduler::Blest(blest)) => {
+                let carriers = SubflowId::first(states.len()).filter(|s| s.is_in(carriers));
+                carriers.for_each(|s| blest.note_rtt(s, &states[s]));
+                let outstanding = subflow.end(state) - state.snd_una;
+                let slow = Slow { number: s, state, in_flight: subflow.in_flight, outstanding };
+                let window = (limits.edge.saturating_sub(stream.una), u64::from(config.mss));
+                s == fastest || s == chosen && !blest.waits((fastest, &states[fastest]), slow, window, now)
+            }
+            _ => s == chosen,
+        }
+    }
+
     /// Is the packet with the data from `start` to `end`, which subflow `s` sends now, pushed (PSH)? If it
     /// is the last that was assigned to the subflow, or data that does not continue it follows
     /// (Linux, `mptcp_sendmsg_frag` and `mptcp_push_release` in net/mptcp/protocol.c); of one
@@ -309,4 +363,10 @@ impl Sender {
         let set = self.numbers().filter(|s| s.is_in(candidates));
         set.min_by(|a, b| self.states[*a].srtt.total_cmp(&self.states[*b].srtt)).unwrap_or(SubflowId::FIRST)
     }
+}
+
+/// A subflow, as ECF sees it. The deviation of its RTT is RTTVAR (RFC 6298). The authors' code has `rttvar_us >>
+/// 1`, twice that and half of Linux's least timeout (200 ms) at least, so that nothing waits on short paths.
+fn path(state: &CongestionState, subflow: &Subflow) -> Path {
+    Path { srtt: state.srtt, deviation: subflow.rtt.variation(), window: state.cwnd.floor() }
 }

@@ -326,6 +326,12 @@ impl Subflow {
         i.checked_sub(1).map_or(state.snd_una, |before| self.sent[before].end.near(state.snd_una))
     }
 
+    /// One beyond the last byte that it has sent, even while bytes before it are sent again.
+    pub(crate) fn end(&self, state: &CongestionState) -> u64 {
+        let last = self.sent.range(self.sent.len().saturating_sub(1)..).next();
+        last.map_or(state.snd_nxt, |last| last.end.near(state.snd_una))
+    }
+
     /// The start in the connection's stream, and the length, of each segment in `sent`.
     pub(crate) fn mappings(&self, state: &CongestionState) -> impl Iterator<Item = (Seq, u16)> {
         let mut reached = Seq::of(state.snd_una);

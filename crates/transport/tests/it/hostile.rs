@@ -125,7 +125,11 @@ impl Case {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         // A window that send buffers leave unused shrinks to the initial window (RFC 2861, section 3.2).
         let buffered = self.buffers.send == SendBuffer::Auto || self.scheduler == PacketScheduler::LowestTimeToSend;
-        let unused = if buffered && self.subflows > 1 { f64::from(self.initial_window) } else { f64::INFINITY };
+        let unused = if (buffered || self.scheduler.waits()) && self.subflows > 1 {
+            f64::from(self.initial_window)
+        } else {
+            f64::INFINITY
+        };
         let least = match self.config().control {
             ControlConfig::Swift(swift) => swift.min_window,
             ControlConfig::Bbr(_) => 1.0,
@@ -135,6 +139,7 @@ impl Case {
         ledger.edge = self.buffers.receive;
         ledger.subflow_window = self.buffers.subflow_window;
         ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;
+        ledger.copies = self.scheduler == PacketScheduler::Redundant;
         ledger.selective = self.recovery.has_sacks();
         ledger.probes = self.recovery == LossRecovery::Rack;
         if !self.recovery.has_sacks() {
@@ -209,8 +214,14 @@ fn transfers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl St
     let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
     let limit = prop::sample::select(&[1, 2, u32::MAX]);
     let tcp = (1u32..=10, any::<(bool, bool)>(), limit, (1u32..=2, any::<bool>()), recovery);
-    const SCHEDULERS: &[PacketScheduler] =
-        &[PacketScheduler::RoundRobin, PacketScheduler::LowestRtt, PacketScheduler::LowestTimeToSend];
+    const SCHEDULERS: &[PacketScheduler] = &[
+        PacketScheduler::RoundRobin,
+        PacketScheduler::LowestRtt,
+        PacketScheduler::LowestTimeToSend,
+        PacketScheduler::Blest,
+        PacketScheduler::Ecf,
+        PacketScheduler::Redundant,
+    ];
     // Where packets are lost or late a subflow may look dead that is not: none is given up.
     let multipath = (
         proptest::sample::select(SCHEDULERS),

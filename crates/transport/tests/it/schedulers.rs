@@ -1,9 +1,9 @@
 //! When further subflows are opened, and which of them new data goes to.
 
 use crate::common::config;
-use crate::common::script::{sender, sender_with_jitters};
+use crate::common::script::{open_sender, sender, sender_with_jitters};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler};
+use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler, SendBuffer};
 use linkpool_units::Time;
 
 fn lia(subflows: usize, multipath: Multipath) -> Config {
@@ -207,4 +207,154 @@ fn bursts_of_64_kib_are_assigned() {
                 > pkt 406-461
                 > pkt 462-509 data 726",
     );
+}
+
+/// Two subflows, of which the first has an RTT of 10 us and its initial window of 2 packets in flight when
+/// the second is established, with an RTT of 100 us; `then` follows.
+fn fast_and_slow(config: Config, size: Option<u64>, then: &str) {
+    let last = if size == Some(2000) { " last" } else { "" };
+    sender(config, size).run(&format!(
+        "0      > syn
+         10us   < synack
+                > ack 0
+                > pkt 0
+                > pkt 1{last}
+                > s1 syn join
+         110us  < s1 synack
+                > s1 ack 0
+                {then}"
+    ));
+}
+
+fn scheduled(scheduler: PacketScheduler) -> Config {
+    Config { initial_window: 2, ..lia(2, Multipath { scheduler, ..Multipath::default() }) }
+}
+
+/// ECF. The deviations are half of the first RTT, 5 and 50 us, so the margin is 50 us. Of `k` packets that
+/// wait the fast subflow will have sent the last after 10 us (1 + k / 2), and the slow one needs 100 us.
+///
+/// - 28: 150 us are not less than 100 + 50 us, so the slow subflow gets a packet. 27 are sooner by the fast
+///   one: they wait.
+/// - 1: 20 us.
+#[test]
+fn ecf_waits_while_that_is_sooner() {
+    let ecf =
+        |waiting: u64, then: &str| fast_and_slow(scheduled(PacketScheduler::Ecf), Some(2000 + waiting * 1000), then);
+    ecf(28, "> s1 pkt 0 data 2\n119us quiet");
+    ecf(27, "119us quiet");
+    ecf(1, "119us quiet");
+}
+
+/// What waits goes to the fast subflow as soon as its window has room, for three packets at 120 us. The RTT
+/// of 110 us that the ACK measures makes the fast subflow's estimate 22.5 us and the margin stays 50 us. So
+/// the two packets that are left wait, for 45 us are less than 150 us, and 100 us no less than 45 + 50 us.
+#[test]
+fn what_waits_goes_to_the_fast_subflow() {
+    fast_and_slow(
+        scheduled(PacketScheduler::Ecf),
+        Some(7000),
+        "120us  < ack 2 data 2
+                > pkt 2-4
+         129us  quiet",
+    );
+}
+
+/// Only what the application has written counts: of a stream without end and a send buffer of 5,000 B it is
+/// 3,000 B, for which the slow subflow is not used; with one of 30,000 B they are 28 packets.
+#[test]
+fn ecf_looks_at_the_send_buffer() {
+    let buffers = |send: u64| Buffers { send: SendBuffer::Fixed(send), ..Buffers::default() };
+    let ecf = |send: u64| Config { buffers: buffers(send), ..scheduled(PacketScheduler::Ecf) };
+    fast_and_slow(ecf(5_000), None, "119us quiet");
+    fast_and_slow(ecf(30_000), None, "> s1 pkt 0 data 2\n119us quiet");
+}
+
+/// BLEST. In 100 us the fast subflow has 11 round trips; in slow start it is taken to have the window that
+/// ends it, 21: 21 x 11 + 55 = 286 packets. lambda is 1.19, since an RTT of the slow subflow has passed. So
+/// 340,340 B and the packet itself must fit into the receiver's window, and then one more.
+#[test]
+fn blest_keeps_the_window_for_the_fast_subflow() {
+    let blest = |receive: u64| {
+        let buffers = Buffers { receive, ..Buffers::default() };
+        Config { buffers, initial_ssthresh: 20_000, ..scheduled(PacketScheduler::Blest) }
+    };
+    fast_and_slow(blest(341_339), None, "119us quiet");
+    fast_and_slow(blest(341_340), None, "> s1 pkt 0 data 2\n119us quiet");
+    fast_and_slow(blest(342_340), None, "> s1 pkt 0 data 2\n> s1 pkt 1 data 3\n119us quiet");
+}
+
+/// Redundant: the second subflow begins at the first byte that is not acknowledged, and goes on where it
+/// is unless more has been acknowledged.
+#[test]
+fn redundant_subflows_carry_the_same() {
+    fast_and_slow(
+        scheduled(PacketScheduler::Redundant),
+        None,
+        "> s1 pkt 0 data 0
+         > s1 pkt 1 data 1
+         120us  < ack 1 data 1
+                > pkt 2-3
+         130us  < s1 ack 1 data 1
+                > s1 pkt 2 data 2
+                > s1 pkt 3 data 3
+         140us  < ack 4 data 4
+                > pkt 4-7
+         150us  < s1 ack 2 data 5
+                > s1 pkt 4 data 5
+                > s1 pkt 5 data 6
+                = s0 reinjected 0 s1 reinjected 0",
+    );
+}
+
+/// The end of the stream is told on each subflow.
+#[test]
+fn both_copies_of_the_last_byte_end_the_stream() {
+    fast_and_slow(scheduled(PacketScheduler::Redundant), Some(2000), "> s1 pkt 0 data 0\n> s1 pkt 1 data 1 last");
+}
+
+/// A backup carries nothing while another subflow works, and all that is not acknowledged when none does.
+/// The data of a stale subflow is not given to others, which have it.
+#[test]
+fn copies_are_for_subflows_that_work() {
+    let multipath =
+        Multipath { scheduler: PacketScheduler::Redundant, backup: 0b10, stale_after: 1, ..Multipath::default() };
+    let config = Config { initial_window: 2, ..lia(2, multipath) };
+    fast_and_slow(
+        config,
+        None,
+        "200.01ms > s1 pkt 0 data 0
+                  > pkt 0
+                  > s1 pkt 1 data 1
+                  = s1 reinjected 0",
+    );
+}
+
+/// A connection that sends less than one path carries, as a stream of video does, and gets a subflow with a
+/// tenth of the RTT, as when a path is restored (the issue multipath-tcp/mptcp_net-next#581). Both subflows
+/// have nothing to send when a message comes, so both need no time for it. Linux's scheduler takes the first
+/// then, and never learns of the other. The lowest RTT, BLEST and ECF take the other, and redundant both.
+#[test]
+fn a_restored_subflow_is_idle_if_all_fits_the_old_one() {
+    let others = "1010us > s1 pkt 0 data 1
+                         > s1 pkt 1 data 2 last
+                  1020us < s1 ack 1 data 2
+                         < s1 ack 2 data 3";
+    for (scheduler, third) in [
+        (PacketScheduler::LowestTimeToSend, "1010us > pkt 1\n> pkt 2 last\n1110us < ack 2\n< ack 3"),
+        (PacketScheduler::LowestRtt, others),
+        (PacketScheduler::Ecf, others),
+    ] {
+        let mut script = open_sender(Config { initial_window: 4, ..scheduled(scheduler) }, 1_000);
+        script.run(
+            "0      > syn
+             100us  < synack
+                    > ack 0
+                    > pkt 0 last
+                    > s1 syn join
+             110us  < s1 synack
+                    > s1 ack 0
+             200us  < ack 1",
+        );
+        script.extend("1010us", 2_000).run(third);
+    }
 }

@@ -27,6 +27,8 @@ struct Subflow {
     sent: BTreeMap<u64, (u64, u64)>,
     /// One beyond the last byte sent.
     end: u64,
+    /// The end of the last data of the connection's stream that it was given.
+    data_end: u64,
     cuts: u64,
     /// What had been sent before the last timeout ends here.
     timed_out: u64,
@@ -53,6 +55,8 @@ pub struct Ledger {
     pub frto: bool,
     /// May data be set apart for a subflow?
     pub any_order: bool,
+    /// Does each subflow carry all data?
+    pub copies: bool,
     /// Where the receiver's window ends.
     pub edge: u64,
     /// The most data in flight on each subflow.
@@ -82,6 +86,7 @@ impl Ledger {
             limited_transmit: 0,
             frto: false,
             any_order: false,
+            copies: false,
             edge: u64::MAX,
             subflow_window: u64::MAX,
             reinjected: 0,
@@ -107,7 +112,7 @@ impl Ledger {
         let mut new = vec![false; self.subflows.len()];
         for crossing in &pair.wire.sent {
             if crossing.to_receiver {
-                new[crossing.subflow] |= self.sent(crossing);
+                new[crossing.subflow] |= self.sent(crossing, pair.sender.acked());
             }
         }
         if let Event::ToReceiver(s, segment, _) = *event {
@@ -120,8 +125,8 @@ impl Ledger {
         self.check_end(pair);
     }
 
-    /// A segment of the sender: is it new data?
-    fn sent(&mut self, crossing: &Crossing) -> bool {
+    /// A segment of the sender, sent when data before `acked` was acknowledged: is it new data?
+    fn sent(&mut self, crossing: &Crossing, acked: u64) -> bool {
         let subflow = &mut self.subflows[crossing.subflow];
         let Segment::Data { seq, data_seq, len, .. } = crossing.segment else {
             return false;
@@ -139,13 +144,17 @@ impl Ledger {
             return false;
         }
         assert_eq!(start, subflow.end, "a hole in the stream of the subflow");
+        if self.copies {
+            assert_eq!(data, subflow.data_end.max(acked), "all that is not acknowledged goes out on each subflow");
+        }
+        subflow.data_end = data + len;
         subflow.end += len;
         subflow.sent.insert(start, (data, len));
         match self.stream.get(&data) {
             // Only what another subflow could not deliver goes out on a second one.
             Some(before) => {
                 assert_eq!(*before, len, "sent on another subflow, but not the same");
-                self.reinjected += len;
+                self.reinjected += if self.copies { 0 } else { len };
             }
             None => self.new_data(data, len),
         }
