@@ -161,6 +161,7 @@ const ALWAYS: &[&str] = &[
     "swift_reset_after",
     "fast_convergence",
     "hystart",
+    "cubic_rules",
     "min_rto",
     "initial_rto",
     "max_rto",

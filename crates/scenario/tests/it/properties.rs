@@ -82,6 +82,8 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("olia", &["recovery = \"sack\"\ndupack_threshold = \"adaptive\""]),
     ("balia", &["subflows = 4\nstale_after = 3\nfaults = [\"join-syn-once\", \"fin-reset\"]"]),
     ("balia", &["subflows = 4\nscheduler = \"lowest-rtt\"\njoin_after = \"1MB\""]),
+    ("lia", &["subflows = 4\nscheduler = \"ecf\""]),
+    ("olia", &["subflows = 4\nscheduler = \"redundant\"\nbackup = [3]"]),
     (
         "mmptcp\"\nswitch_window = 30\nphase_2 = \"amp",
         &["subflows = \"auto\"", "switch_on_congestion = true", "tau = 3\ncwnd_min = 1"],
@@ -104,7 +106,17 @@ const CONTROLS: &[(&str, &[&str])] = &[
         "bbr\"\nrecovery = \"rack",
         &["subflows = 2", "bbr_rtt_window = \"1s\"\nbbr_probe_rtt = \"100ms\"", "bbr_offload = 2"],
     ),
-    ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false", "hystart = false"]),
+    (
+        "cubic",
+        &[
+            "subflows = 2",
+            "cubic_c = 4",
+            "cubic_beta = 0.5",
+            "fast_convergence = false",
+            "hystart = false",
+            "cubic_rules = \"rfc9438\"",
+        ],
+    ),
 ];
 
 /// Of each kind, what must be there and what may be.

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438) on each subflow.
+//! CUBIC on each subflow, by RFC 9438 or as in Linux.
 
 use super::hystart::Hystart;
 use super::{Ack, CongestionControl, slow_start};
@@ -6,6 +6,18 @@ use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where Linux's CUBIC and RFC 9438 differ: whose rules hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicRules {
+    /// Those of Linux (net/ipv4/tcp_cubic.c).
+    Linux,
+    /// Those of RFC 9438.
+    Rfc9438,
+}
 
 settings! {
     /// Parameters of CUBIC.
@@ -21,10 +33,24 @@ settings! {
         /// Does slow start end before a loss, when the ACKs of a round span half of the least RTT or
         /// its RTTs have grown by an eighth (HyStart, Ha and Rhee 2011, as in Linux)?
         hystart: bool = true, paper_2013 = false;
+        /// Whose rules hold where Linux and RFC 9438 differ. `"linux"`: a loss leaves `cubic_beta` of the
+        /// *window*, before the first loss the window grows by at least 5% a round, and the window aims
+        /// at what the curve reaches one *least* RTT ahead. `"rfc9438"`: a loss leaves `cubic_beta` of
+        /// the data *in flight* (section 4.6), the window grows as Reno's at first (section 4.3), and
+        /// aims one *smoothed* RTT ahead (section 4.2).
+        rules "cubic_rules": CubicRules = CubicRules::Linux, paper_2013 = CubicRules::Rfc9438;
     }
 }
 
-/// CUBIC (RFC 9438), without ECN. Every subflow has its own, as in Linux's MPTCP by
+/// The part by which the window grows at least in a round before the first loss (Linux, `bictcp_update` in
+/// net/ipv4/tcp_cubic.c).
+const EARLY_GROWTH: f64 = 0.05;
+
+/// Samples of the RTT in this time after the start of an epoch do not count for the least RTT (Linux,
+/// `cubictcp_acked`).
+const AFTER_A_LOSS: Time = Time::from_secs(1);
+
+/// CUBIC, without ECN. Every subflow has its own, as in Linux's MPTCP by
 /// default.
 #[derive(Debug)]
 pub struct Cubic {
@@ -47,6 +73,8 @@ struct Subflow {
     cwnd_prior: f64,
     /// The current stage of congestion avoidance, once it has begun.
     epoch: Option<Epoch>,
+    /// The least RTT since the last timeout, ps; 0 before the first sample (Linux, `delay_min`).
+    least_rtt: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +92,17 @@ impl Epoch {
     /// `W_cubic(t) = C (t - K)^3 + W_max`, t in seconds (RFC 9438, equation 1).
     fn w_cubic(&self, c: f64, t: f64) -> f64 {
         c * (t - self.k).powi(3) + self.w_max
+    }
+}
+
+impl Subflow {
+    /// Notes a sample of the RTT at `now`, as Linux's `cubictcp_acked`.
+    fn note_rtt(&mut self, rtt: Time, now: Time) {
+        let rtt = rtt.0 as f64;
+        let settles = self.epoch.as_ref().is_some_and(|epoch| now < epoch.start + AFTER_A_LOSS);
+        if !settles && (self.least_rtt == 0.0 || rtt < self.least_rtt) {
+            self.least_rtt = rtt;
+        }
     }
 }
 
@@ -92,6 +131,9 @@ impl CongestionControl for Cubic {
 
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.now = ack.now;
+        if let Some(rtt) = ack.rtt {
+            self.subflows[s].note_rtt(rtt, ack.now);
+        }
         if let Some(hystart) = self.hystart.get_mut(s.index()) {
             hystart.follow(&mut states[s], &ack);
         }
@@ -105,7 +147,7 @@ impl CongestionControl for Cubic {
         }
         let cwnd = state.cwnd;
         let mut epoch = self.subflows[s].epoch.take().unwrap_or_else(|| self.epoch(s, cwnd));
-        let CubicConfig { c, beta, .. } = self.config;
+        let CubicConfig { c, beta, rules, .. } = self.config;
         let t = (self.now - epoch.start).secs();
         // W_est = W_est + alpha segments_acked / cwnd (RFC 9438, equation 4); alpha is 1 once the
         // window of the last loss is reached; before that it compensates for the smaller cut
@@ -113,33 +155,44 @@ impl CongestionControl for Cubic {
         let reached = epoch.w_est >= self.subflows[s].cwnd_prior;
         let alpha = if reached { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         epoch.w_est += alpha * acked / cwnd;
-        state.cwnd = if epoch.w_cubic(c, t) < epoch.w_est {
+        let ahead = match rules {
+            CubicRules::Linux => self.subflows[s].least_rtt,
+            CubicRules::Rfc9438 => state.srtt,
+        };
+        let grown = if epoch.w_cubic(c, t) < epoch.w_est {
             // The Reno-friendly region (RFC 9438, section 4.3); never down.
             epoch.w_est.max(cwnd)
         } else {
             // (target - cwnd) / cwnd for each packet acknowledged (RFC 9438, sections 4.2, 4.4 and
             // 4.5)
-            let target = epoch.w_cubic(c, t + state.srtt * 1e-12).clamp(cwnd, 1.5 * cwnd);
+            let target = epoch.w_cubic(c, t + ahead * 1e-12).clamp(cwnd, 1.5 * cwnd);
             cwnd + acked * (target - cwnd) / cwnd
         };
+        let early = rules == CubicRules::Linux && self.subflows[s].w_max.is_none();
+        state.cwnd = if early { grown.max(cwnd + acked * EARLY_GROWTH) } else { grown };
         self.subflows[s].epoch = Some(epoch);
     }
 
-    /// RFC 9438, section 4.6, with W_max of section 4.7.
+    /// RFC 9438, section 4.6, or `cubictcp_recalc_ssthresh` of Linux, with W_max of section 4.7.
     fn ssthresh(&mut self, states: &[CongestionState], s: SubflowId, flight: u32) -> f64 {
-        let CubicConfig { beta, fast_convergence, .. } = self.config;
+        let CubicConfig { beta, fast_convergence, rules, .. } = self.config;
         let cwnd = states[s].coupled_window();
         let gives_way = fast_convergence && self.subflows[s].w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
-        let after = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        let least_rtt = self.subflows[s].least_rtt;
+        let after = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None, least_rtt };
         self.before[s] = std::mem::replace(&mut self.subflows[s], after);
-        (flight as f64 * beta).max(2.0)
+        let cut = match rules {
+            CubicRules::Linux => cwnd,
+            CubicRules::Rfc9438 => f64::from(flight),
+        };
+        (cut * beta).max(2.0)
     }
 
-    /// RFC 9438, section 4.8.
+    /// RFC 9438, section 4.8; Linux forgets the least RTT, too (`cubictcp_state`).
     fn on_timeout(&mut self, s: SubflowId) {
         let subflow = &mut self.subflows[s];
-        (subflow.w_max, subflow.epoch) = (None, None);
+        (subflow.w_max, subflow.epoch, subflow.least_rtt) = (None, None, 0.0);
         self.hystart.get_mut(s.index()).into_iter().for_each(Hystart::restart);
     }
 
@@ -164,7 +217,11 @@ mod tests {
     use super::*;
 
     fn cubic() -> Cubic {
-        Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false }, 1)
+        by(CubicRules::Rfc9438)
+    }
+
+    fn by(rules: CubicRules) -> Cubic {
+        Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false, rules }, 1)
     }
 
     fn acknowledge(cubic: &mut Cubic, state: &mut CongestionState, at: Time) {
@@ -307,5 +364,75 @@ mod tests {
         let (mut c, _) = after_a_loss_at(100.0);
         c.ssthresh(&[state(100.0)], S[0], 100);
         assert_eq!(c.subflows[0].w_max, Some(100.0));
+    }
+    /// Of a window of 10 packets with one in flight, Linux leaves 7, the RFC 0.7, so the least, 2.
+    #[test]
+    fn linux_cuts_the_window_and_the_rfc_what_is_in_flight() {
+        let ssthresh = |rules: CubicRules, flight: u32| by(rules).ssthresh(&[state(10.0)], S[0], flight);
+        assert_eq!([1, 5, 10].map(|flight| ssthresh(CubicRules::Linux, flight)), [7.0, 7.0, 7.0]);
+        assert_eq!([1, 5, 10].map(|flight| ssthresh(CubicRules::Rfc9438, flight)), [2.0, 3.5, 7.0]);
+    }
+
+    /// Before a loss, in a data centre: Reno's growth is 1/100 of a packet for each of a window of 100, and
+    /// Linux's a twentieth; after a loss, and again after a timeout, both are as the rules of the loss say.
+    #[test]
+    fn linux_grows_by_a_twentieth_before_the_first_loss() {
+        let grown = |rules: CubicRules, lost: bool, timed_out: bool| {
+            let (mut c, mut p) = (by(rules), state(100.0));
+            if lost {
+                c.ssthresh(&[state(100.0)], S[0], 100);
+            }
+            if timed_out {
+                c.on_timeout(S[0]);
+            }
+            c.cong_avoid(std::slice::from_mut(&mut p), S[0], 2.0);
+            ((p.cwnd - 100.0) * 1e6).round() / 1e6
+        };
+        let after = |rules: CubicRules| [(false, false), (true, false), (true, true)].map(|(l, t)| grown(rules, l, t));
+        assert_eq!(after(CubicRules::Linux), [0.1, 0.02, 0.1]);
+        // 2 / 100 at the window of the last loss, and of a flow without one.
+        assert_eq!(after(CubicRules::Rfc9438), [0.02, 0.02, 0.02]);
+    }
+
+    /// K = 0 at 100 packets. 2 s later the curve is at 100 + 0.4 (2 + 0.1)^3 = 103.7044 one least RTT ahead, of
+    /// 100 ms, and at 100 + 0.4 (2 + 1)^3 = 110.8 one smoothed RTT ahead, of 1 s.
+    #[test]
+    fn linux_aims_one_least_rtt_ahead() {
+        let aim = |rules: CubicRules| {
+            let (mut c, mut p) = (by(rules), CongestionState { srtt: 1e12, ..state(100.0) });
+            c.ssthresh(&[state(100.0)], S[0], 100);
+            let mut at = |now: Time, p: &mut CongestionState| {
+                c.in_ack_event(std::slice::from_mut(p), S[0], Ack { now, rtt: Some(Time::from_ms(100)), ..ack(1) });
+                p.cwnd = 100.0;
+                c.cong_avoid(std::slice::from_mut(p), S[0], 1.0);
+            };
+            at(Time::from_secs(1), &mut p);
+            at(Time::from_secs(3), &mut p);
+            100.0 * (p.cwnd - 100.0)
+        };
+        let near = |found: f64, by_hand: f64| assert!((found - by_hand).abs() < 1e-6, "{found}");
+        near(aim(CubicRules::Linux), 3.7044);
+        near(aim(CubicRules::Rfc9438), 10.8);
+    }
+
+    /// A sample in the first second of an epoch, in which queues drain after a loss, does not count; a timeout
+    /// forgets all.
+    #[test]
+    fn the_least_rtt_is_that_of_an_epoch_that_has_settled() {
+        let mut c = by(CubicRules::Linux);
+        let mut p = state(100.0);
+        let mut least = |at_ms: u64, rtt_ms: u64, c: &mut Cubic| {
+            let rtt = Some(Time::from_ms(rtt_ms));
+            c.in_ack_event(std::slice::from_mut(&mut p), S[0], Ack { now: Time::from_ms(at_ms), rtt, ..ack(1) });
+            c.cong_avoid(std::slice::from_mut(&mut p), S[0], 1.0);
+            c.subflows[0].least_rtt / 1e9
+        };
+        assert_eq!(least(10, 50, &mut c), 50.0, "before the first epoch");
+        assert_eq!(least(1_009, 40, &mut c), 50.0);
+        assert_eq!([least(1_010, 60, &mut c), least(1_011, 40, &mut c)], [50.0, 40.0]);
+        c.ssthresh(&[state(100.0)], S[0], 100);
+        assert_eq!(c.subflows[0].least_rtt, 40e9);
+        c.on_timeout(S[0]);
+        assert_eq!(least(2_000, 70, &mut c), 70.0);
     }
 }

@@ -247,7 +247,7 @@ impl CongestionControl for Mmptcp {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{CUT, S, ack, marked, state};
-    use super::super::{AckOrder, AmpConfig, CubicConfig, CutConfig, DctcpConfig, Release};
+    use super::super::{AckOrder, AmpConfig, CubicConfig, CubicRules, CutConfig, DctcpConfig, Release};
     use super::*;
 
     const NOW: Time = Time::from_ms(7);
@@ -377,7 +377,9 @@ mod tests {
     /// Each event reaches the algorithm of its phase, of phase 2 by its number there, and no other.
     #[test]
     fn events_reach_the_algorithm_of_their_phase() {
-        let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false });
+        let rules = CubicRules::Rfc9438;
+        let config = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false, rules };
+        let cubic = || ControlConfig::Cubic(config.clone());
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, release: Release::Acks, ..AmpConfig::defaults(Preset::Linux) };
         let [swift, bbr] = [Algorithm::Swift, Algorithm::Bbr].map(|it| ControlConfig::of(it, Preset::Linux));

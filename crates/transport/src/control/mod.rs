@@ -32,7 +32,7 @@ pub use amp::{Amp, AmpConfig, Release};
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrConfig};
 pub use callbacks::{Callbacks, Layout, layout};
-pub use cubic::{Cubic, CubicConfig};
+pub use cubic::{Cubic, CubicConfig, CubicRules};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use defined::{Defined, DefinedConfig, Definition, HookError, Parameter, Value};
@@ -472,7 +472,7 @@ algorithms! {
         FullyCoupled(FullyCoupledConfig) = "fully-coupled": "one TCP whose window is the sum", "Kelly and Voice 2005; Wischik et al., NSDI 2011";
         SemiCoupled(SemiCoupledConfig) = "semi-coupled": "coupled increase, a TCP's halving", "Wischik et al., NSDI 2011";
         Uncoupled(()) = "uncoupled": "NewReno on each subflow", "RFC 5681";
-        Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP)", "RFC 9438";
+        Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP)", "RFC 9438, Linux: net/ipv4/tcp_cubic.c";
         Bbr(BbrConfig) = "bbr": "paces at the greatest rate of delivery, with a window of twice the path's product, on each subflow", "BBR v1 of Linux 6.18, net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 2016";
         Swift(SwiftConfig) = "swift": "the delay of each packet against a target on each subflow, pacing below one packet", "Kumar et al., SIGCOMM 2020";
     }

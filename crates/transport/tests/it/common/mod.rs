@@ -7,8 +7,8 @@ pub mod script;
 
 use linkpool_settings::Preset;
 use linkpool_transport::control::{
-    AckOrder, Algorithm, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease,
-    Floor, FullyCoupledConfig, Release, SemiCoupledConfig, Signal, XmpConfig,
+    AckOrder, Algorithm, AmpConfig, ControlConfig, CubicConfig, CubicRules, CutConfig, DctcpConfig, EwtcpConfig,
+    EwtcpIncrease, Floor, FullyCoupledConfig, Release, SemiCoupledConfig, Signal, XmpConfig,
 };
 use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, Pacing, RttConfig, SubflowId};
 use linkpool_units::Time;
@@ -26,7 +26,8 @@ pub const AMP: AmpConfig =
     AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds, signal: Signal::Marks };
 pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
-pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false };
+pub const CUBIC: CubicConfig =
+    CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false, rules: CubicRules::Rfc9438 };
 
 /// Every algorithm of windows of whole packets, with the papers' parameters.
 pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
