@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,3 +29,16 @@ def test_where_it_is_not_installed_the_remedy_is_said(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "cargo install --path linux/cli" in done.stderr
+
+
+def test_the_guide_installs_the_package_that_is_built() -> None:
+    """The first command of the guide, and the file that `linux/package/deb` writes."""
+    root = Path(__file__).parent.parent
+    guide = (root / "docs/linux.md").read_text(encoding="utf-8")
+    first = guide.split("```sh\n", 1)[1].splitlines()[0].split()
+    script = (root / "linux/package/deb").read_text(encoding="utf-8")
+    written = re.search(r'"(target/linkpool-linux_\$\{version\}_\$arch\.deb)"', script)
+    assert written is not None
+    assert first[:2] == ["apt-get", "install"]
+    package = re.sub(r"\$\{?\w+\}?", "1", written[1])
+    assert fnmatch.fnmatch(f"./{package}", first[2])

@@ -107,6 +107,17 @@ def test_counts_add_up_and_the_worst_flow_is_named() -> None:
     assert overall.suppressions == 3
 
 
+def test_what_the_kernel_does_not_tell_is_not_zero() -> None:
+    """Marked ACKs are null on Linux's network stack; a flow that is left out does not count."""
+
+    def marked(*flows: dict[str, object]) -> int | None:
+        return summarise(table("flows", flows), LINKS, PERIOD).overall.marked_acks
+
+    known, unknown = finished(1.0, marked_acks=7), finished(1.0, marked_acks=None)
+    assert [marked(known, known), marked(known, unknown), marked(unknown)] == [14, None, None]
+    assert [marked(known, {**unknown, "measured": False}), marked()] == [7, 0]
+
+
 def test_groups_are_by_transport_and_label_in_order_of_appearance() -> None:
     flows = table(
         "flows",

@@ -140,7 +140,8 @@ class Group:
         timeouts_max: the most timeouts that one flow met.
         segments: data segments sent, retransmissions included.
         retransmits: data segments sent again.
-        marked_acks: ACKs that carried an ECN echo.
+        marked_acks: ACKs that carried an ECN echo; None where that is not known of every flow, as
+            on the network stack of Linux.
         suppressions: times an AMP flow became single-path.
 
     """
@@ -167,7 +168,7 @@ class Group:
     timeouts_max: int
     segments: int
     retransmits: int
-    marked_acks: int
+    marked_acks: int | None
     suppressions: int
 
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use linkpool_linux_control::namespace::Namespace;
+use linkpool_linux_control::namespace::{DEFAULT, Namespace};
 use linkpool_linux_control::{cgroup, instance};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,8 +41,8 @@ impl Enable {
             println!("new connections of {} use {name}", directory.display());
             return Ok(ExitCode::SUCCESS);
         }
-        let before = namespace.setting("net/ipv4/tcp_congestion_control")?.unwrap_or_default();
-        namespace.set("net/ipv4/tcp_congestion_control", name)?;
+        let before = namespace.setting(DEFAULT)?.unwrap_or_default();
+        namespace.set(DEFAULT, name)?;
         if namespace.setting("net/mptcp/enabled")?.as_deref() == Some("0") {
             namespace.set("net/mptcp/enabled", "1")?;
         }

@@ -4,6 +4,7 @@ use crate::parameters::Parameters;
 use anyhow::{Context, Result};
 use clap::Args;
 use linkpool_linux_control::algorithm::{ALL, Algorithm};
+use linkpool_linux_control::namespace::Namespace;
 use linkpool_linux_control::{instance, settings};
 use std::process::ExitCode;
 
@@ -71,6 +72,11 @@ impl Unload {
             let name = one.name.clone();
             one.unload()?;
             println!("{name} is unloaded");
+            let users = Namespace::that_use(&name);
+            if !users.is_empty() {
+                println!("new connections still use it in these network namespaces: {}", users.join(", "));
+                println!("choose another one there: linkpool-linux enable cubic --netns NAMESPACE");
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

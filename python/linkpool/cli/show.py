@@ -42,7 +42,7 @@ FLOW_ROWS: list[tuple[str, Cell]] = [
     ("retransmitted", lambda g: str(g.retransmits)),
     ("timeouts", lambda g: str(g.timeouts)),
     ("timeouts of the worst flow", lambda g: str(g.timeouts_max)),
-    ("marked ACKs", lambda g: str(g.marked_acks)),
+    ("marked ACKs", lambda g: "-" if g.marked_acks is None else str(g.marked_acks)),
     ("suppressions (AMP)", lambda g: str(g.suppressions)),
 ]
 

@@ -5,6 +5,7 @@ mod cgroup;
 mod idle;
 mod loaded;
 mod measure;
+mod namespaces;
 mod net;
 mod observing;
 mod robust;

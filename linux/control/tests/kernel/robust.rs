@@ -42,6 +42,52 @@ fn a_path_dies_and_comes_back() {
     });
 }
 
+/// Bytes that left the client on link `i` so far.
+fn bytes_on(net: &Net, i: u8) -> u64 {
+    let file = format!("/sys/class/net/l{i}/statistics/tx_bytes");
+    run(&format!("ip netns exec {} cat {file}", net.client_name())).trim().parse().unwrap()
+}
+
+/// Which link carries a connection that each could carry alone, while one fails, comes back, and is
+/// removed and added again (multipath-tcp/mptcp_net-next#581).
+#[test]
+#[ignore = "measures for 10 s"]
+fn measure_restored_paths() {
+    if skipped("measure_restored_paths") {
+        return;
+    }
+    let net = Net::new(2);
+    net.subflow_on_each_link(2);
+    (0..2).for_each(|i| net.limit(i, 50));
+    net.enable("cubic");
+    let server = net.serve(9200);
+    let mut stream = net.connect(9200);
+    let mut sends = |what: &str| {
+        let before = [0, 1].map(|i| bytes_on(&net, i));
+        for _ in 0..100 {
+            send(&mut stream, 10_000);
+            sleep(Duration::from_millis(20));
+        }
+        let kilobytes = [0, 1].map(|i| (bytes_on(&net, i) - before[usize::from(i)]) / 1000);
+        println!("{what}: {kilobytes:?} KB on links 0 and 1");
+    };
+    let [client, server_name] = &net.names;
+    sends("both links");
+    run(&format!("ip -n {server_name} link set l0 down"));
+    sends("link 0 is down");
+    run(&format!("ip -n {server_name} link set l0 up"));
+    sends("link 0 is back");
+    run(&format!("ip -n {server_name} link set l0 down"));
+    sends("link 0 is down again");
+    run(&format!("ip -n {client} mptcp endpoint delete id 1"));
+    run(&format!("ip -n {server_name} link set l0 up"));
+    sends("the address of link 1 is removed, link 0 is back");
+    run(&format!("ip -n {client} mptcp endpoint add 10.9.1.1 dev l1 subflow"));
+    sends("the address of link 1 is added again");
+    drop(stream);
+    assert_eq!(server.join().unwrap(), 6_000_000);
+}
+
 const MINUTE: Duration = Duration::from_secs(60);
 /// A connection that cannot send for so long has stalled: a timeout that has doubled to its bound
 /// of 120 s is far from that.

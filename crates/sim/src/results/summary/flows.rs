@@ -119,7 +119,7 @@ struct Counts {
     timeouts_max: i64,
     segments: i64,
     retransmits: i64,
-    marked_acks: i64,
+    marked_acks: Option<i64>,
     suppressions: i64,
 }
 
@@ -148,7 +148,8 @@ pub(super) struct Group {
     timeouts_max: i64,
     segments: i64,
     retransmits: i64,
-    marked_acks: i64,
+    /// None: not known of some flow.
+    marked_acks: Option<i64>,
     suppressions: i64,
 }
 
@@ -247,7 +248,8 @@ impl Table<'_> {
     }
 
     fn counts(&self) -> Result<Vec<Counts>> {
-        let mut counts = vec![Counts::default(); self.groups.names.len() + 1];
+        let none = Counts { marked_acks: Some(0), ..Counts::default() };
+        let mut counts = vec![none; self.groups.names.len() + 1];
         for (row, flow) in self.flows.iter().enumerate() {
             for place in self.places(row) {
                 let of = &mut counts[place];
@@ -261,6 +263,13 @@ impl Table<'_> {
             let failed = i64::from(self.flows[row].measured && failed == Some(true));
             self.places(row).iter().for_each(|place| counts[*place].failed += failed);
         })?;
+        // The kernel does not tell it of flows on the network stack of Linux.
+        self.table.each::<i64>("marked_acks", |row, count| {
+            for place in self.places(row).into_iter().filter(|_| self.flows[row].measured) {
+                let of = &mut counts[place];
+                of.marked_acks = of.marked_acks.zip(count).map(|(sum, count)| sum + count);
+            }
+        })?;
         let mut add = |column, all: bool, to: fn(&mut Counts, i64)| {
             self.table.each::<i64>(column, |row, count| {
                 let count = count.filter(|_| all || self.flows[row].measured).unwrap_or_default();
@@ -272,7 +281,6 @@ impl Table<'_> {
         add("measured_bytes", true, |of, count| of.delivered += count)?;
         add("segments", false, |of, count| of.segments += count)?;
         add("retransmits", false, |of, count| of.retransmits += count)?;
-        add("marked_acks", false, |of, count| of.marked_acks += count)?;
         add("suppressions", false, |of, count| of.suppressions += count)?;
         add("timeouts", false, |of, count| {
             of.timeouts += count;
