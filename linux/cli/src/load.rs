@@ -75,7 +75,7 @@ impl Unload {
             let users = Namespace::that_use(&name);
             if !users.is_empty() {
                 println!("new connections still use it in these network namespaces: {}", users.join(", "));
-                println!("choose another one there: linkpool-linux enable cubic --netns NAMESPACE");
+                println!("choose another one there: linkpool-linux enable reno --netns NAMESPACE");
             }
         }
         Ok(ExitCode::SUCCESS)

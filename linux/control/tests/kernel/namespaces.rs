@@ -25,13 +25,13 @@ fn namespaces_that_use_a_controller_are_named() {
     assert_eq!(users(), net.names);
     drop(loaded);
     assert_eq!(users(), net.names);
-    net.server.set(DEFAULT, "cubic").unwrap();
+    net.server.set(DEFAULT, "reno").unwrap();
     assert_eq!(users(), net.names[..1]);
     let server = net.serve(9000);
     let stream = net.connect(9000);
     assert_eq!(tcp_congestion(&stream).unwrap(), name, "it controls new connections though it is unloaded");
     drop(stream);
     assert_eq!(server.join().unwrap(), 0);
-    net.client.set(DEFAULT, "cubic").unwrap();
+    net.client.set(DEFAULT, "reno").unwrap();
     assert_eq!(users(), Vec::<String>::new());
 }

@@ -59,7 +59,7 @@ fn measure_restored_paths() {
     let net = Net::new(2);
     net.subflow_on_each_link(2);
     (0..2).for_each(|i| net.limit(i, 50));
-    net.enable("cubic");
+    net.enable("reno");
     let server = net.serve(9200);
     let mut stream = net.connect(9200);
     let mut sends = |what: &str| {
