@@ -38,6 +38,7 @@ def test_a_link_may_be_fuller_than_its_tier() -> None:
     said, warning = remarks([TierLoad("switch", "switch", 0.4, 1.2)])
     assert said.endswith("switch->switch 0.40 (busiest link 1.20)")
     assert warning.startswith("warning: a link of switch->switch is offered 1.20 times")
+    assert warning.endswith("lower the load")
     assert remarks([TierLoad("switch", "switch", 0.4, 0.41)]) == [
         "offered load (payload over capacity): switch->switch 0.40"
     ]

@@ -15,7 +15,8 @@ class TierLoad:
         layer: of the sending ports.
         to_layer: of the receiving nodes.
         load: payload that is to pass these links, over their capacity.
-        busiest: the same of the link for which it is greatest.
+        busiest: the same of the link for which it is greatest: where the hosts of a role alone
+            send, the link of one of them.
 
     """
 
@@ -43,10 +44,13 @@ def remarks(tiers: Sequence[TierLoad]) -> list[str]:
     lines = ["offered load (payload over capacity): " + ", ".join(map(str, tiers))]
     fullest = max(tiers, key=lambda tier: tier.busiest)
     if fullest.busiest > 1:
-        what = fullest.name if fullest.load > 1 else f"a link of {fullest.name}"
+        whole = fullest.load > 1
+        what = fullest.name if whole else f"a link of {fullest.name}"
+        # A load is that of all links of a tier: to name the tier makes no link emptier than others.
+        or_name_it = f', or write load_of = "{fullest.name}" to mean the load of these links'
         lines.append(
             f"warning: {what} is offered {fullest.busiest:.2f} times what it carries, so that "
-            "queues and flows pile up as long as flows arrive; lower the load, or write "
-            f'load_of = "{fullest.name}" to mean the load of these links'
+            "queues and flows pile up as long as flows arrive; lower the load"
+            + (or_name_it if whole else "")
         )
     return lines

@@ -1,7 +1,7 @@
 //! What workloads offer to each tier of the fabric, before anything runs.
 
-use linkpool_network::{Fabric, TierTraffic, uniform_traffic};
-use linkpool_scenario::Scenario;
+use linkpool_network::{Fabric, Layer, TierTraffic, uniform_traffic};
+use linkpool_scenario::{Scenario, Workload};
 use linkpool_workload::kinds::Pairs;
 
 /// The links from one layer to another, and what is offered to them.
@@ -15,35 +15,51 @@ pub struct OfferedLoad {
     pub capacity: f64,
     /// Payload that is to pass these links, over their capacity.
     pub load: f64,
-    /// The same of the link for which it is greatest, if hashes divide the traffic evenly.
+    /// The same of the link for which it is greatest, if hashes divide the traffic evenly. Of the links from hosts: where
+    /// the hosts of a role alone send, that of one of these.
     pub busiest: f64,
 }
 
 /// The load that the workloads with a rate of arrivals offer to each tier, all together; none without such a workload.
 /// Headers, ACKs and what is sent again are not counted.
 pub fn offered_loads(scenario: &Scenario, fabric: &Fabric) -> Vec<OfferedLoad> {
-    // Bits a second to any host, and to hosts of other racks only.
-    let mut offered = [0.0, 0.0];
-    for workload in &scenario.workloads {
-        let settings = workload.kind.settings();
-        if let (Some(rate), Some(mean)) = (settings.arrival_rate(), settings.sizes().mean) {
-            let others = matches!(settings.pairs(fabric.hosts() as u32), Pairs::Any { in_rack: false });
-            offered[usize::from(others)] += 8.0 * rate * mean;
-        }
-    }
     let mut loads: Vec<OfferedLoad> = Vec::new();
-    for (bits, in_rack) in offered.into_iter().zip([true, false]).filter(|(bits, _)| *bits > 0.0) {
+    // By whether hosts also send to their own racks: the traffic is the same for all workloads.
+    for in_rack in [true, false] {
+        // Bits a second of all workloads, and what hosts send that send most.
+        let (mut bits, mut of_senders) = (0.0, 0.0);
+        for workload in &scenario.workloads {
+            let settings = workload.kind.settings();
+            let others = matches!(settings.pairs(fabric.hosts() as u32), Pairs::Any { in_rack: false });
+            if let (Some(rate), Some(mean)) = (settings.arrival_rate(), settings.sizes().mean)
+                && others != in_rack
+            {
+                bits += 8.0 * rate * mean;
+                of_senders += 8.0 * rate * mean * fabric.hosts() as f64 / senders(scenario, workload, fabric.hosts());
+            }
+        }
+        if bits == 0.0 {
+            continue;
+        }
         for TierTraffic { from, to, capacity, passed, busiest } in uniform_traffic(fabric, in_rack) {
+            let of_busiest = if from == Layer::Host { of_senders } else { bits };
             let (from, to) = (from.name(), to.name());
             let place = loads.iter().position(|load| (load.from, load.to) == (from, to)).unwrap_or(loads.len());
             if place == loads.len() {
                 loads.push(OfferedLoad { from, to, capacity, load: 0.0, busiest: 0.0 });
             }
             loads[place].load += bits * passed / capacity;
-            loads[place].busiest += bits * busiest;
+            loads[place].busiest += of_busiest * busiest;
         }
     }
     loads
+}
+
+/// How many of `hosts` hosts send flows of `workload`: all, those of its role, or those without one.
+fn senders(scenario: &Scenario, workload: &Workload, hosts: usize) -> f64 {
+    let Some(role) = &workload.role else { return hosts as f64 };
+    let named = scenario.roles.iter().find(|one| one.name == *role).map(|one| f64::from(one.hosts));
+    named.unwrap_or_else(|| hosts as f64 - scenario.roles.iter().map(|one| f64::from(one.hosts)).sum::<f64>())
 }
 
 #[cfg(test)]
@@ -85,6 +101,20 @@ mod tests {
         let both = format!("{}{}", poisson("load = 0.3"), poisson("load = 0.3"));
         assert_eq!(loads(&both), expected);
         assert_eq!(loads("[[workload.permutation]]\ntransport = \"t\"\n"), []);
+    }
+
+    /// 16 of 64 hosts send all that is 0.3 of the links from all hosts: 1.2 of their own links. The others are 48. Those
+    /// that send to other racks send beside them; of two roles the busiest host may be in both.
+    #[test]
+    fn hosts_of_a_role_have_fuller_links() {
+        let of = |more: &str| {
+            let loads = loads(&format!("[roles]\nfew = 16\n{more}"));
+            (loads[0].1, loads[0].2, loads[1].2 / loads[1].1)
+        };
+        let few = poisson("load = 0.3\nrole = \"few\"");
+        assert_eq!(of(&few), (0.3, 1.2, 1.0));
+        assert_eq!(of(&poisson("load = 0.3\nrole = \"others\"")), (0.3, 0.4, 1.0));
+        assert_eq!(of(&format!("{few}{}", poisson("load = 0.3\nto = \"other-racks\""))), (0.6, 1.5, 1.0));
     }
 
     /// A load of the core is less of the hosts' links.

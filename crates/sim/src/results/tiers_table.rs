@@ -21,7 +21,8 @@ table! {
     /// Payload that is to pass these links, over `rate_bps`, while all these workloads run: by the mean sizes and the
     /// shortest paths from every host to every other, or to those of other racks. Above 1, the links cannot carry it.
     load: f64, "" = row.load;
-    /// The same of the link for which it is greatest, if switches divide the traffic evenly.
+    /// The same of the link for which it is greatest, if switches divide the traffic evenly; from hosts, of which a role
+    /// alone sends: of one of these.
     load_busiest: f64, "" = row.busiest;
 }
 
