@@ -28,18 +28,18 @@ impl LinkKind {
     /// A link of `rate` with propagation `delay` and `thresholds` at its sending port.
     pub(crate) fn new(rate: Rate, delay: Time, thresholds: Thresholds) -> LinkKind {
         let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
+        let is_rounded = !per_byte.is_multiple_of(1 << FRACTION);
         let acts_from_backlog = match thresholds.acts_from_bytes() {
             // What finds the link busy is left to its port.
             _ if thresholds.is_elsewhere() => Time(1),
             u64::MAX => Time::MAX,
-            // Counting bytes rounds to the nearest: half a byte less than this many may count as
-            // this many.
             bytes => {
-                let time = (u128::from(bytes.saturating_sub(1)) * u128::from(per_byte)) >> FRACTION;
-                Time(u64::try_from(time).unwrap_or(u64::MAX))
+                let time = (u128::from(bytes) * u128::from(per_byte)) >> FRACTION;
+                // Rounding makes each packet, of a byte at least, shorter by less than a picosecond.
+                let rounded = if is_rounded { bytes } else { 0 };
+                Time(u64::try_from(time).unwrap_or(u64::MAX).saturating_sub(rounded))
             }
         };
-        let is_rounded = !per_byte.is_multiple_of(1 << FRACTION);
         let rounding = if is_rounded { (1u64 << FRACTION).div_ceil(per_byte) as u32 } else { 0 };
         let acts_from = thresholds.acts_from_present().min(QueueLimit::HELD_PACKETS);
         LinkKind { rate, delay, thresholds, per_byte, rounding, acts_from, acts_from_backlog }

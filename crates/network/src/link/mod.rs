@@ -621,6 +621,44 @@ mod tests {
         }
     }
 
+    /// A picosecond is less than half a byte at these rates, though each serialisation is rounded down to one.
+    #[test]
+    fn the_bytes_sent_in_a_serialisation_are_those_of_the_packet() {
+        for bits in [300, 7, 333, 1_100].map(|gbps| gbps * 1_000_000_000) {
+            let kind = LinkKind::new(Rate(bits), Time::ZERO, QueuePolicy::drop_tail(QueueLimit::Packets(9)).thresholds);
+            for size in [1, 40, 64, 1462, 9000] {
+                assert_eq!(kind.bytes_in(kind.serialisation(size)), u64::from(size), "{bits} {size}");
+            }
+        }
+    }
+
+    /// 8 us a byte; 20 s are more than 64 bits hold with their fractions.
+    #[test]
+    fn long_times_have_their_bytes_too() {
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9));
+        let kind = LinkKind::new(Rate(1_000_000), Time::ZERO, policy.thresholds);
+        for (seconds, bytes) in [(1, 125_000), (10, 1_250_000), (20, 2_500_000)] {
+            let time = Time::from_ms(1000 * seconds);
+            assert_eq!(
+                (kind.bytes_in(time), kind.bytes_that_take(time), kind.time_of(bytes)),
+                (bytes, bytes as u32, time)
+            );
+        }
+    }
+
+    /// 64 B take 1,706.67 ps at 300 Gbit/s, and 1,706 as a packet. So 1,000 waiting packets, and a picosecond of the one in
+    /// service, take less time than their 64,000 B would: 1,706.0 ns instead of 1,706.7. They mark all the same.
+    #[test]
+    fn rounded_packets_that_wait_mark_by_their_bytes() {
+        let thresholds =
+            QueuePolicy::drop_tail(QueueLimit::Packets(9000)).marking(QueueLimit::Bytes(64_000), false).thresholds;
+        let mut l = Port::new(LinkKind::new(Rate::gbps(300), Time::ZERO, thresholds));
+        (0..1001).for_each(|_| _ = l.enqueue(Time::ZERO, packet(64)));
+        assert_eq!(l.stats().rare.marks, 0);
+        l.enqueue(Time(1705), packet(64));
+        assert_eq!(l.stats().rare.marks, 1);
+    }
+
     /// Of 46 packets, where 30 waiting ones mark, 25 have left when the next one comes: it finds 20 waiting. So
     /// long a queue is passed in steps, of which one ends where the mark would act.
     #[test]
