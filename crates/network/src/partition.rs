@@ -319,6 +319,38 @@ mod tests {
         }
     }
 
+    /// Two of a pod's aggregation switches are in two partitions: the core switches above one of them send to a host by that
+    /// one's partition, those above the other by the other's.
+    #[test]
+    fn a_destination_does_not_tell_where_core_switches_differ() {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let (policy, timetable) = plain(&fabric);
+        let of = |name: &str| {
+            let numbers: Vec<u8> = name[1..].split('.').map(|number| number.parse().expect("a number")).collect();
+            match (&name[..1], numbers[0]) {
+                ("h", host) => host / 8,
+                ("e", pod) => pod / 2,
+                ("a", pod) => (pod / 2) ^ numbers[1],
+                _ => 0,
+            }
+        };
+        let nodes = fabric.node_ids().map(|node| of(fabric.name(node))).collect();
+        let part = Partitions::of_nodes(&fabric, nodes).splitting(&fabric, policy, &timetable);
+        let routes = &timetable.routes[0].1;
+        let mut found = [0, 0];
+        for core in fabric.node_ids().filter(|node| is_core(&fabric, *node)) {
+            assert_eq!(part.of(core), None);
+            for to in HostId::first(fabric.hosts()) {
+                assert_eq!(part.destined[to.index()], SPLIT);
+                let mut packet = Packet { envelope: Envelope::new(to, 1500, 1438), ..Packet::default() };
+                let receiver = part.receiver(routes, core, &packet);
+                assert_eq!(receiver, part.sender(routes.next_link(core, &mut packet)));
+                found[usize::from(receiver)] += 1;
+            }
+        }
+        assert_eq!(found, [32, 32]);
+    }
+
     #[test]
     fn nothing_is_split_whose_packets_depend_on_each_other() {
         use crate::change::LinkChange;

@@ -146,6 +146,7 @@ impl Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::{FabricBuilder, Layer};
     use crate::topology::{Generator, LeafSpine, fat_tree};
     use linkpool_units::{Rate, Time};
 
@@ -180,5 +181,22 @@ mod tests {
         let others: Vec<String> = (0..70).filter(|leaf| *leaf != 66).map(|leaf| format!("l{leaf}")).collect();
         assert_eq!(onward(&fabric, "l66", "s1"), others);
         assert_eq!(onward(&fabric, "s0", "l69"), ["h69"]);
+    }
+
+    /// Five switches a, s, p, q, y in a ring. From a to p packets go over s, and to q over y; y sends on to q what goes to
+    /// either. So of p's hosts to q's only the way of a changes.
+    #[test]
+    fn a_way_may_change_where_the_next_switch_goes_on_as_before() {
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let mut ring = FabricBuilder::default();
+        let hosts = ["at p", "at q", "at y", "at s", "at a"].map(|name| ring.node(name, Layer::Host));
+        let [p, q, y, s, a] = ["p", "q", "y", "s", "a"].map(|name| ring.node(name, Layer::Switch));
+        hosts.into_iter().zip([p, q, y, s, a]).for_each(|(host, switch)| ring.cable(host, switch, rate, delay));
+        [(a, s), (s, p), (p, q), (q, y), (y, a)]
+            .into_iter()
+            .for_each(|(one, other)| ring.cable(one, other, rate, delay));
+        let fabric = ring.build();
+        assert_eq!(onward(&fabric, "a", "y"), ["at y", "q"]);
+        assert_eq!(onward(&fabric, "a", "s"), ["at s", "p"]);
     }
 }

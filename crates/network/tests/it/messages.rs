@@ -48,7 +48,8 @@ impl Handler for Ring {
     }
 }
 
-/// The shortest packet, 64 B, takes 51.2 ns at 10 Gbit/s and 2 us on its way; so does a message.
+/// The shortest packet, 64 B, takes 51.2 ns at 10 Gbit/s and 2 us on its way; so does a message, also if the run pauses
+/// while it is on its way.
 #[test]
 fn messages_take_the_lookahead_to_any_host_of_any_partition() {
     let fabric = many_to_one(HOSTS as u32 - 1, Rate::gbps(10), Time::from_us(2));
@@ -58,7 +59,8 @@ fn messages_take_the_lookahead_to_any_host_of_any_partition() {
     let expected: Vec<(NodeId, Time, u32)> = (0..=LAST)
         .map(|n| (NodeId::new(n as usize % HOSTS), hop * u64::from(n + 1) + Time::from_ns(u64::from(n)), n))
         .collect();
-    for partitions in [[0, 0, 0, 0, 0], [0, 0, 1, 1, 0], [1, 0, 1, 0, 1], [2, 1, 0, 1, 2]] {
+    let divisions = [[0, 0, 0, 0, 0], [0, 0, 1, 1, 0], [1, 0, 1, 0, 1], [2, 1, 0, 1, 2]];
+    for (partitions, pauses) in divisions.into_iter().flat_map(|division| [(division, 0), (division, 120)]) {
         let count = partitions.iter().max().unwrap() + 1;
         let nodes = Arc::new(Partitions::of_nodes(&fabric, partitions.into()));
         let mut runs: Vec<(Network, Ring)> = (0..count)
@@ -71,14 +73,16 @@ fn messages_take_the_lookahead_to_any_host_of_any_partition() {
                 (network, Ring { lookahead, holds: [None; HOSTS], told, heard: Vec::new() })
             })
             .collect();
-        let parts = runs.iter_mut().map(|(network, ring)| (network, ring)).collect();
-        run_partitions(parts, Time::from_ms(1), u64::MAX, 1000, &mut |_, _| true);
+        for end in (1..=pauses).map(|pause| Time::from_ns(700 * pause)).chain([Time::from_ms(1)]) {
+            let parts = runs.iter_mut().map(|(network, ring)| (network, ring)).collect();
+            run_partitions(parts, end, u64::MAX, 1000, &mut |_, _| true);
+        }
         let mut heard: Vec<_> = Vec::new();
         for (me, (_, ring)) in runs.iter_mut().enumerate() {
             assert!(ring.heard.iter().all(|(host, ..)| partitions[host.index()] as usize == me), "{partitions:?}");
             heard.append(&mut ring.heard);
         }
         heard.sort_by_key(|(_, at, _)| *at);
-        assert_eq!(heard, expected, "{partitions:?}");
+        assert_eq!(heard, expected, "{partitions:?} {pauses}");
     }
 }

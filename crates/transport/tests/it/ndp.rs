@@ -30,12 +30,13 @@ pub(crate) struct Said {
     pub(crate) wakes: Vec<Time>,
     /// When what is sent now will have left the host, if that is later than now.
     pub(crate) leaves: Time,
+    pub(crate) rtts: Vec<Time>,
     random: Random,
 }
 
 impl Said {
     pub(crate) fn new() -> Said {
-        Said { messages: Vec::new(), wakes: Vec::new(), leaves: Time::ZERO, random: Random(7) }
+        Said { messages: Vec::new(), wakes: Vec::new(), leaves: Time::ZERO, rtts: Vec::new(), random: Random(7) }
     }
 
     /// Numbers of the data packets, with the path of each.
@@ -59,6 +60,9 @@ impl Output for Said {
     }
     fn wake(&mut self, at: Time) {
         self.wakes.push(at);
+    }
+    fn measured_rtt(&mut self, rtt: Time) {
+        self.rtts.push(rtt);
     }
     fn random(&mut self, n: usize) -> usize {
         self.random.below(n)

@@ -24,6 +24,7 @@ fn round_trip_times_are_smoothed() {
     assert_eq!(sender.counters().pulls, 1);
     sender.on_pull(2, 2, us(30), &mut said);
     assert_eq!(sender.counters().pulls, 2);
+    assert_eq!(said.rtts, [us(10), us(18), us(5)]);
 }
 
 /// Karn's rule: a packet that was sent twice gives no sample. Nor does a second ACK of a packet, or
@@ -129,19 +130,25 @@ fn a_timer_starts_when_a_packet_has_left_its_host() {
     assert_eq!((said.numbers(), sender.counters().timeouts), (vec![1], 1));
 }
 
-/// Packet 1 leaves by another link before packet 0 does: its timer starts with that of packet 0.
+/// Packet 1 leaves by another link before packet 0 does: its timer starts with that of packet 0, also
+/// if that one has arrived.
 #[test]
 fn timers_start_in_the_order_of_packets() {
-    let (mut sender, mut said) = (Sender::new(config(1), None, 4), Said::new());
-    said.leaves = us(50);
-    sender.open(Time::ZERO, &mut said);
-    said.leaves = us(20);
-    sender.on_pull(1, 0, us(15), &mut said);
-    said.messages.clear();
-    sender.on_timer(us(49) + RTO, &mut said);
-    assert!(said.messages.is_empty());
-    sender.on_timer(us(50) + RTO, &mut said);
-    assert_eq!(said.numbers(), [0, 1]);
+    for (arrives, again) in [(false, vec![0, 1]), (true, vec![1])] {
+        let (mut sender, mut said) = (Sender::new(config(1), None, 4), Said::new());
+        said.leaves = us(50);
+        sender.open(Time::ZERO, &mut said);
+        said.leaves = us(20);
+        sender.on_pull(1, 0, us(15), &mut said);
+        said.messages.clear();
+        if arrives {
+            sender.on_ack(0, 1, us(60), &mut said);
+        }
+        sender.on_timer(us(49) + RTO, &mut said);
+        assert!(said.messages.is_empty());
+        sender.on_timer(us(50) + RTO, &mut said);
+        assert_eq!(said.numbers(), again);
+    }
 }
 
 /// The copy of packet 1 that was sent at 0 is out of date when packet 1 is sent again at 11 us: at
@@ -200,6 +207,42 @@ fn silence_of_the_receiver_is_no_loss() {
     assert_eq!(said.wakes.last(), Some(&due));
     sender.on_timer(due, &mut said);
     assert_eq!((said.numbers(), sender.counters().timeouts, sender.rto()), (vec![1], 1, RTO));
+}
+
+/// A second copy of packet 1 was trimmed, and the first comes whole: the PULL is answered with new data.
+#[test]
+fn what_has_arrived_meanwhile_is_not_sent_again() {
+    let (mut sender, mut said) = opened(3, None);
+    said.messages.clear();
+    sender.on_nack(1, 0, us(10), &mut said);
+    sender.on_ack(1, 0, us(11), &mut said);
+    sender.on_pull(1, 0, us(12), &mut said);
+    assert_eq!((said.numbers(), sender.counters().sent_again), (vec![3], 0));
+}
+
+/// The ACK of packet 0 is lost, and its PULL brings packet 2. Of the headers of packets 1 and 2 that come
+/// back the receiver knows nothing: with the second one nothing is to be expected of it.
+#[test]
+fn what_comes_back_is_sent_at_once_if_more_pulls_than_answers_have_come() {
+    let (mut sender, mut said) = opened(2, None);
+    sender.on_pull(1, 1, us(10), &mut said);
+    said.messages.clear();
+    sender.on_returned(1, true, us(11), &mut said);
+    assert!(said.messages.is_empty());
+    sender.on_returned(2, true, us(12), &mut said);
+    assert_eq!(said.numbers(), [1]);
+}
+
+/// All three packets were sent when the PULL came; the header that comes back is what it asks for.
+#[test]
+fn a_pull_that_found_nothing_to_send_is_answered_with_what_comes_back() {
+    let (mut sender, mut said) = opened(3, Some(3000));
+    said.messages.clear();
+    sender.on_ack(0, 1, us(10), &mut said);
+    sender.on_pull(1, 1, us(11), &mut said);
+    assert!(said.messages.is_empty());
+    sender.on_returned(1, true, us(12), &mut said);
+    assert_eq!((said.numbers(), sender.in_flight()), (vec![1], 2));
 }
 
 /// Of three packets that may open the connection one came back; those sent after an answer may not.
