@@ -211,6 +211,7 @@ pub fn partition_for(fabric: &Fabric, n: u8, exchanges: impl IntoIterator<Item =
 mod tests {
     use super::*;
     use crate::balancer::Spreading;
+    use crate::fabric::{FabricBuilder, Layer};
     use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
@@ -319,36 +320,27 @@ mod tests {
         }
     }
 
-    /// Two of a pod's aggregation switches are in two partitions: the core switches above one of them send to a host by that
-    /// one's partition, those above the other by the other's.
+    /// A host behind d, from s over c1, x and e, and from w over c2, y and e. The switches e, c1 and c2 are split: c1 sends to the
+    /// host by partition 0, in which x is, and c2 by 1, in which y is.
     #[test]
-    fn a_destination_does_not_tell_where_core_switches_differ() {
-        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
-        let (policy, timetable) = plain(&fabric);
-        let of = |name: &str| {
-            let numbers: Vec<u8> = name[1..].split('.').map(|number| number.parse().expect("a number")).collect();
-            match (&name[..1], numbers[0]) {
-                ("h", host) => host / 8,
-                ("e", pod) => pod / 2,
-                ("a", pod) => (pod / 2) ^ numbers[1],
-                _ => 0,
-            }
-        };
-        let nodes = fabric.node_ids().map(|node| of(fabric.name(node))).collect();
-        let part = Partitions::of_nodes(&fabric, nodes).splitting(&fabric, policy, &timetable);
-        let routes = &timetable.routes[0].1;
-        let mut found = [0, 0];
-        for core in fabric.node_ids().filter(|node| is_core(&fabric, *node)) {
-            assert_eq!(part.of(core), None);
-            for to in HostId::first(fabric.hosts()) {
-                assert_eq!(part.destined[to.index()], SPLIT);
-                let mut packet = Packet { envelope: Envelope::new(to, 1500, 1438), ..Packet::default() };
-                let receiver = part.receiver(routes, core, &packet);
-                assert_eq!(receiver, part.sender(routes.next_link(core, &mut packet)));
-                found[usize::from(receiver)] += 1;
-            }
+    fn a_destination_does_not_tell_where_split_switches_differ() {
+        let mut builder = FabricBuilder::default();
+        let hosts = ["of d", "of s", "of w"].map(|name| builder.node(name, Layer::Host));
+        let names = ["d", "s", "w", "x", "y", "e", "c1", "c2"];
+        let [d, s, w, x, y, e, c1, c2] = names.map(|name| builder.node(name, Layer::Switch));
+        let cables = [(d, e), (e, x), (e, y), (x, c1), (c1, s), (y, c2), (c2, w)];
+        for (one, other) in hosts.into_iter().zip([d, s, w]).chain(cables) {
+            builder.cable(one, other, Rate::gbps(10), Time::from_us(1));
         }
-        assert_eq!(found, [32, 32]);
+        let fabric = builder.build();
+        let (policy, timetable) = plain(&fabric);
+        let nodes = vec![0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1];
+        let part = Partitions::of_nodes(&fabric, nodes).splitting(&fabric, policy, &timetable);
+        assert!(fabric.node_ids().all(|node| part.of(node).is_none() == [e, c1, c2].contains(&node)));
+        let to_host = |host| Packet { envelope: Envelope::new(HostId::new(host), 1500, 1438), ..Packet::default() };
+        let receiver = |node, host| part.receiver(&timetable.routes[0].1, node, &to_host(host));
+        assert_eq!([c1, c2, e].map(|node| receiver(node, 0)), [0, 1, 0]);
+        assert_eq!((part.destined[0], receiver(e, 1), receiver(e, 2)), (SPLIT, 0, 1));
     }
 
     #[test]
