@@ -245,6 +245,19 @@ fn a_pull_that_found_nothing_to_send_is_answered_with_what_comes_back() {
     assert_eq!((said.numbers(), sender.in_flight()), (vec![1], 2));
 }
 
+/// Of two paths a packet that is trimmed again and again takes one after the other.
+#[test]
+fn what_is_sent_again_takes_another_path_each_time() {
+    let (mut sender, mut said) = (Sender::new(config(1), None, 2), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    for n in 1..=40 {
+        sender.on_nack(0, 0, us(10 * n), &mut said);
+        sender.on_pull(n as u32, 0, us(10 * n), &mut said);
+    }
+    let paths: Vec<usize> = said.data().into_iter().map(|(_, path)| path).collect();
+    assert!(paths.len() == 41 && paths.windows(2).all(|pair| pair[0] != pair[1]), "{paths:?}");
+}
+
 /// Of three packets that may open the connection one came back; those sent after an answer may not.
 #[test]
 fn packets_that_may_open_are_counted() {
@@ -256,6 +269,11 @@ fn packets_that_may_open_are_counted() {
     sender.on_pull(1, 0, us(7), &mut said);
     sender.on_returned(0, false, us(8), &mut said);
     assert_eq!(sender.openings(), 2);
+    // An answer has come, and no PULL: what a timeout sends again opens nothing.
+    let (mut sender, mut said) = opened(3, None);
+    sender.on_ack(1, 0, us(6), &mut said);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((sender.counters().sent_again, sender.openings()), (2, 3));
 }
 
 /// 2,500 bytes of which one packet was sent when it stopped: 1,000 bytes, and no part of the last.
