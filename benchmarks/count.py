@@ -2,6 +2,8 @@
 
     ./x count                 this working tree
     ./x count REVISION        this working tree beside REVISION
+    ./x count REVISION --at-most 2
+                              and fail if anything takes over 2% more than there
     ./x count --record        this working tree, and a line for it in benchmarks/history.csv
 
 Each figure is a difference of two runs of different length under valgrind, so set-up cancels out.
@@ -71,8 +73,13 @@ def main() -> None:
     """Count, print, and perhaps record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("revision", nargs="?", help="a commit to compare with")
+    parser.add_argument(
+        "--at-most", type=float, metavar="PERCENT", help="fail if a count rises by more than this"
+    )
     parser.add_argument("--record", action="store_true", help="add to benchmarks/history.csv")
     arguments = parser.parse_args()
+    if arguments.at_most is not None and not arguments.revision:
+        parser.error("--at-most needs a commit to compare with, such as HEAD~1")
     if shutil.which("valgrind") is None:
         sys.exit("valgrind is needed: on Debian, apt-get install valgrind")
     now = count(ROOT)
@@ -83,6 +90,19 @@ def main() -> None:
         print(f"{name:24} {value:10.1f} {change}")
     if arguments.record:
         record(now)
+    if arguments.at_most is not None and (dearer := dearer_by(now, before, arguments.at_most)):
+        sys.exit(
+            f"over {arguments.at_most:g}% dearer than {arguments.revision}: {'; '.join(dearer)}"
+        )
+
+
+def dearer_by(now: dict[str, float], before: dict[str, float], percent: float) -> list[str]:
+    """Return the names of what takes over `percent` more than before; what is new is not judged."""
+    return [
+        name
+        for name, value in now.items()
+        if name in before and value > before[name] * (1 + percent / 100)
+    ]
 
 
 def count_revision(revision: str) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -16,6 +17,14 @@ from linkpool.bench.tasks import all_tasks, series, tasks
 @pytest.mark.parametrize("name", all_tasks())
 def test_every_task_is_a_scenario(name: str) -> None:
     _core.check(all_tasks()[name].scenario, name, None, [])
+
+
+def test_a_count_that_rises_is_named() -> None:
+    count = Path(__file__).parents[1] / "benchmarks" / "count.py"
+    dearer_by = runpy.run_path(str(count))["dearer_by"]
+    before = {"per hop, a": 300.0, "per hop, b": 300.0, "per ACK, c": 600.0, "gone": 1.0}
+    now = {"per hop, a": 306.0, "per hop, b": 306.1, "per ACK, c": 500.0, "new": 900.0}
+    assert dearer_by(now, before, 2) == ["per hop, b"]
 
 
 def test_names_tell_tasks_apart() -> None:

@@ -13,13 +13,9 @@ import polars as pl
 import pytest
 
 import linkpool
-from linkpool import _core
 from linkpool.columns import TABLES
-from linkpool.experiments import all_experiments
 from linkpool.experiments.amp import fig2, fig6
-from linkpool.study.experiment import Experiment
 from linkpool.study.reproduce import reproduce_experiment
-from shapes import one_per_shape
 from tables import KINDS
 from test_cli import INCAST
 
@@ -297,12 +293,6 @@ def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
     assert list(out.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("experiment", all_experiments(), ids=lambda e: e.id)
-def test_a_scenario_of_each_shape_is_valid(experiment: Experiment) -> None:
-    for point in one_per_shape(experiment.points([1])):
-        _core.check(point.scenario, point.name, point.seed, [])
-
-
 def test_single_path_incast_hardly_depends_on_the_seed() -> None:
     """Only the order of packets of one instant is random: it moved the mean by 2% at the most."""
     point = next(p for p in fig2.EXPERIMENT.points([1]) if p.keys["scheme"] == "dctcp")
@@ -347,6 +337,7 @@ def test_a_small_figure_2(tmp_path: Path) -> None:
     assert again.claims == report.claims
 
 
+@pytest.mark.long
 def test_a_small_figure_6(tmp_path: Path) -> None:
     small = replace(fig6.EXPERIMENT, delays=("2us",))
     reproduce_experiment(small, tmp_path, seeds=1, jobs=2)

@@ -1,6 +1,7 @@
 """All experiments, with the simulator replaced: points, data, figures and claims fit together."""
 
 import json
+import os
 import re
 import sys
 from dataclasses import fields, replace
@@ -34,6 +35,7 @@ else:
     import tomli as tomllib
 
 ALL = experiments.all_experiments()
+LONG = os.environ.get("LINKPOOL_LONG") == "1"
 SMALL: dict[str, Any] = {
     "bursts": 2,
     "duration_s": 0.02,
@@ -129,16 +131,16 @@ def test_a_reproduction_gives_data_figure_and_claims(
         return drawn[-1]
 
     monkeypatch.setattr(type(experiment), "draw", draw_and_keep)
-    # One picture of each is enough; the next test wants both.
-    render = style.render
-    monkeypatch.setattr(style, "render", lambda f, kind: render(f, kind) if kind == "svg" else b"")
+    # A file of it takes as long as all else: the long tests write it, and the next test both kinds.
+    if not LONG:
+        monkeypatch.setattr(style, "render", lambda _figure, kind: f"a figure as {kind}".encode())
     # No experiment reads it, and it takes as long as all else that is done for a run.
     monkeypatch.setattr(api, "write_summary", lambda run: (run / "summary.json").write_text("{}"))
     report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
     where = tmp_path / experiment.id
     assert {path.name for path in where.iterdir()} == {*FILES, "manifest.json"}
     verify(where)
-    assert b"</svg>" in (where / "figure.svg").read_bytes()
+    assert (b"</svg>" if LONG else b"a figure as svg") in (where / "figure.svg").read_bytes()
     data = pl.read_parquet(where / "data.parquet")
     assert dict(data.schema) == {c.name: KINDS[c.type] for c in experiment.columns}
     claims = json.loads((where / "claims.json").read_text(encoding="utf-8"))

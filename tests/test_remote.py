@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 pytest.importorskip("distributed", reason="needs linkpool[cluster]")
 
 pytestmark = pytest.mark.core
+LONG = pytest.mark.long
+"""A cluster takes half a minute to start."""
 
 STUDY = """
 seeds = 8
@@ -134,6 +136,7 @@ size = "100KB"
 """
 
 
+@LONG
 @pytest.mark.filterwarnings("ignore")
 def test_an_algorithm_in_python_travels_with_its_scenario(cluster: Cluster, tmp_path: Path) -> None:
     """Workers have no file amp.py: they compile the text that the scenario as run holds."""
@@ -163,6 +166,7 @@ def test_an_algorithm_in_python_travels_with_its_scenario(cluster: Cluster, tmp_
         assert of_mine.equals(of_built_in), table
 
 
+@LONG
 @pytest.mark.filterwarnings("ignore")
 def test_an_experiment_runs_on_the_workers_too(cluster: Cluster, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "experiments" / "your-own.md").read_text(encoding="utf-8")
@@ -189,6 +193,7 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in err.decode()
 
 
+@LONG
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_workers_runs_are_made_again_with_the_same_bytes(
     cluster: Cluster, tmp_path: Path

@@ -244,8 +244,8 @@ mod tests {
         /// which it was added, once, while others are added for windows near and far.
         #[test]
         fn is_a_list_of_events_for_each_window(
-            starts in prop::collection::vec(prop_oneof![0u64..40, 0u64..5000], 1..300),
-            later in prop::collection::vec(prop_oneof![1u64..40, 1u64..5000], 0..600),
+            starts in prop::collection::vec(prop_oneof![0u64..40, 0u64..5000], 1..120),
+            later in prop::collection::vec(prop_oneof![1u64..40, 1u64..5000], 0..240),
         ) {
             let (mut wheel, mut model) = (TimingWheel::<usize, 2>::new(), BTreeMap::<u64, [Vec<usize>; 2]>::new());
             let mut numbers = 0..;

@@ -275,7 +275,7 @@ const TRANSPORTS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(cases(100))]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn no_flow_betters_the_ideal_where_cables_differ(
@@ -298,7 +298,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn no_slowdown_is_below_one(text in random::scenarios()) {

@@ -130,7 +130,7 @@ fn any_number_of_threads_writes_the_same_bytes() {
         let s = scenario(&pair(3, &format!("[routing]\n{routing}\n{record}{}", long(3, "control = \"dctcp\""))));
         let one = written(&s, 1);
         assert!(one["queue.parquet"].len() > 2_000, "four queues are sampled");
-        for threads in [2, 3, 5] {
+        for threads in [2, 3] {
             assert_eq!(differ(&one, &written(&s, threads)), Vec::<String>::new(), "{routing}, {threads} threads");
         }
     }

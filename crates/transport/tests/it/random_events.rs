@@ -237,7 +237,7 @@ fn all_but(name: &str) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(crate::common::cases(1000))]
+    #![proptest_config(crate::common::cases(300))]
 
     #[test]
     fn windows_stay_windows(

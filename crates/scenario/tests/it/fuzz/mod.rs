@@ -36,7 +36,7 @@ fn number(variable: &str) -> Option<u64> {
 
 fn cases() -> u64 {
     let long = std::env::var("LINKPOOL_LONG").is_ok_and(|long| long == "1");
-    number("LINKPOOL_CASES").unwrap_or(if long { 100_000 } else { 2_000 })
+    number("LINKPOOL_CASES").unwrap_or(if long { 100_000 } else { 800 })
 }
 
 /// A directory of this process, which goes when the test ends.
