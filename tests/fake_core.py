@@ -146,7 +146,7 @@ class FakeScenario:
         """Return what its workloads offer: nothing."""
         return []
 
-    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int]]:
+    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int, bool]]:
         """Return the links whose ports pause: none."""
         return []
 

@@ -356,3 +356,63 @@ every = "1ms"
         linkpool.check(scenario(text))
     assert "record.capture" in str(said.value)
     assert why in str(said.value)
+
+
+PAUSED = """
+duration = "100us"
+[topology.many-to-one]
+senders = 2
+rate = "10Gbps"
+delay = "2us"
+[queue]
+discipline = "priority"
+pfc = { buffer = "200KB", xoff = "20KB", reserve = "0B", quanta = 50000 }
+[transport.high]
+control = "roce"
+priority = "high"
+[transport.low]
+control = "roce"
+[[workload.flow]]
+transport = "high"
+from = "S1"
+to = "R"
+[[workload.flow]]
+transport = "low"
+from = "S2"
+to = "R"
+[record.capture]
+packets = false
+links = ["W->S1", "W->S2"]
+"""
+
+
+def test_pause_frames_are_those_of_ieee_802_1qbb(scenario: Callable[[str], Path]) -> None:
+    """Low priority, class 0, waits behind high, class 7, so W pauses S2 and never S1."""
+    result = linkpool.run(scenario(PAUSED))
+    rows = tshark(
+        result,
+        "frame.protocols",
+        "frame.len",
+        "frame.interface_name",
+        "eth.dst",
+        "macc.opcode",
+        "macc.cbfc.enbv",
+        "macc.cbfc.pause_time.c0",
+        "macc.cbfc.pause_time.c7",
+        "frame.time_epoch",
+        "_ws.malformed",
+        "_ws.expert.message",
+    )
+    pauses = dict(result.pauses.select("link", "frames_sent").iter_rows())
+    assert len(rows) == pauses["W->S2"] > 0
+    assert pauses["W->S1"] == 0
+    for row in rows:
+        assert row["frame.protocols"] == "eth:ethertype:macc"
+        assert (row["frame.len"], row["frame.interface_name"]) == ("60", "W->S2")
+        assert (row["eth.dst"], int(row["macc.opcode"], 0)) == ("01:80:c2:00:00:01", 0x0101)
+        assert (int(row["macc.cbfc.enbv"], 0), row["macc.cbfc.pause_time.c7"]) == (1, "0")
+        assert not row["_ws.malformed"]
+        assert not row["_ws.expert.message"]
+    # Packet n of S2, 1,106 B, comes to W after n x 884.8 + 2,000 ns; the 19th passes 20 KB.
+    assert rows[0]["macc.cbfc.pause_time.c0"] == "50000"
+    assert float(rows[0]["frame.time_epoch"]) == pytest.approx(18.878e-6, abs=1e-9)

@@ -190,3 +190,22 @@ def test_another_build_is_named(ran: Path, monkeypatch: pytest.MonkeyPatch) -> N
     result = StudyResult(ran.parent / "results" / "s")
     monkeypatch.setattr("linkpool.study.cache.run_key", lambda _: "0" * 64)
     assert changes(Study.load(ran), result) == ["another build of linkpool made its runs"]
+
+
+def test_a_plan_says_that_a_fabric_is_not_lossless(tmp_path: Path) -> None:
+    """RoCE counts on that; headroom that is short and pauses that lapse make it false."""
+    base = BASE.replace("mark = 20", "").replace('"dctcp"', '"roce"')
+    arms = [
+        '{ name = "drops" }',
+        '{ name = "pauses", set = { queue.pfc.buffer = "1MB" } }',
+        '{ name = "short", set = { queue.pfc.buffer = "1MB", queue.pfc.headroom = "5KB" } }',
+        '{ name = "lapses", set = { queue.pfc.buffer = "1MB", queue.pfc.quanta = 20 } }',
+    ]
+    lines = said(tmp_path, f"arm = [{', '.join(arms)}]", base)
+    drops, short, lapses = (
+        [line for line in lines if line.startswith(name)] for name in ("drops", "short", "lapses")
+    )
+    assert not [line for line in lines if line.startswith("pauses")]
+    assert "drops: the fabric is not lossless, as [queue] has no pfc: t (control" in drops[0]
+    assert "packets can be lost at switch switches: the headroom of links from host" in short[0]
+    assert "of 10 Gbit/s a pause may end before its frame is repeated" in lapses[0]

@@ -873,3 +873,72 @@ def test_an_explanation_is_words_tables_and_a_picture(run: Run, tmp_path: Path) 
     assert matplotlib.image.imread(tmp_path / "flow.png").ndim == 3
     with pytest.raises(ExplainError, match="has no flow 7"):
         result.explain(7)
+
+
+PAUSED = """
+duration = "5ms"
+[topology.dumbbell]
+pairs = 1
+rate = "10Gbps"
+delay = "2us"
+bottleneck_rate = "100Mbps"
+[queue.pfc]
+buffer = "100KB"
+xoff = "3KB"
+reserve = "0B"
+[transport.t]
+control = "reno"
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "D1"
+size = "14480B"
+"""
+
+
+def test_pauses_are_a_part_of_the_time(run: Run) -> None:
+    """Ten segments of 1,538 B leave at once, and take 123.04 us each over the link behind L.
+
+    The second to come to L asks for the pause, 2 x 1.2304 us after the ACK of the handshake, which
+    takes 7.2 us there. L tells S1 to go on when six have left, which came before the pause held.
+    The last segment waits for that at its own host.
+    """
+    found = story(run(PAUSED))
+    paused = 7_200_000 + 6 * 123_040_000 - 2 * 1_230_400
+    assert found.breakdown[Cause.HOST_PAUSED] == paused
+    assert Cause.PAUSED not in found.breakdown
+    assert sum(found.breakdown.values()) == found.life.end - found.life.start
+    (told,) = [m for m in found.moments if m.kind == "pause"][:1]
+    assert told.text.startswith(
+        "S1->L is paused by L, because what came from S1 and waited there was above its threshold: "
+        "1538 B of priority 0 shared, with a threshold of 3000 B, and 1538 B of headroom, most of "
+        "them for L->R. 4 packets of the flow waited while it was paused, for 743 us at the most"
+    )
+    text = as_text(found)
+    assert "data held back by pauses at its own host" in text
+    assert "S1->L is paused by L" in text
+
+
+def test_pauses_at_switches_stand_apart(run: Run) -> None:
+    """Two hosts fill W, which R pauses for 1 ms: the packets of both wait for that at W."""
+    text = """
+duration = "20ms"
+[topology.many-to-one]
+senders = 2
+rate = "10Gbps"
+delay = "2us"
+[queue.pfc]
+buffer = "900KB"
+[[slow_host]]
+hosts = ["R"]
+buffer = "20KB"
+from = "50us"
+until = "1050us"
+[transport.t]
+control = "reno"
+"""
+    flows = flow("200KB", "S1") + flow("200KB", "S2")
+    found = story(run(text + flows))
+    assert 0.9 * 1000 * US < found.breakdown[Cause.PAUSED] <= 1000 * US
+    assert sum(found.breakdown.values()) == found.life.end - found.life.start
+    assert any("W->R is paused by R" in m.text for m in found.moments)

@@ -135,6 +135,19 @@ def test_a_fabric_that_pauses_says_its_headroom(tmp_path: Path) -> None:
     assert "1 us until a pause holds, 5902 B; leave queue.pfc.headroom" in said
 
 
+def test_slow_hosts_and_quanta_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "pfc.toml"
+    text = PAUSING.replace("{control}", "roce").replace(
+        "[transport", '[[slow_host]]\nhosts = ["h1", "h2"]\nuntil = "2ms"\n[transport', 1
+    )
+    file.write_text(text.format(more=", quanta = 20"), encoding="utf-8")
+    said = " ".join(page(load(file, overrides=[])).split())
+    assert "for 20 quanta of 512 bits; its frame is repeated after 0.5 of that" in said
+    assert "h1, h2 take nothing from 0s until 2ms, with a buffer of 256000B at each link" in said
+    assert "a storm of pauses" in said
+    assert "a pause may end before its frame is repeated" in said
+
+
 def test_a_fabric_that_pauses_runs_on_one_thread(tmp_path: Path) -> None:
     file = tmp_path / "pfc.toml"
     text = PAUSING.replace("{control}", "roce")

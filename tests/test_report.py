@@ -97,6 +97,7 @@ def test_goodput_of_recorded_rates(tmp_path: Path) -> None:
 def counters() -> pl.DataFrame:
     rows = [
         {"time_s": t / 10, "link": link, "bytes": b, "utilisation": u, "drops": d}
+        | ({"paused_s": {1: 1e-6, 2: 0.0, 3: 0.05}[t]} if link == "B->A" else {})
         for t in (1, 2, 3)
         for link, b, u, d in (("A->B", 10, t / 10, 2 * (t == 2)), ("B->A", 1, None, 0))
     ]
@@ -122,6 +123,7 @@ def test_the_strip_of_links(tmp_path: Path) -> None:
         "edges": [0, 0.1, 0.2, 0.3],
         "used": [[10, 20, 30], [-1, -1, -1]],
         "lost": [[0, 1, 2]],
+        "paused": [[1, 0, 1], [1, 2, 50]],
     }
     assert page["failures"] == {
         "link": ["A->B", "B->A"],

@@ -54,6 +54,7 @@ def _table(name: str, page: str) -> str:
         "scenario.md": "a scenario",
         "transport settings": "[transport.NAME]",
         "change": "[[change]]",
+        "slow_host": "[[slow_host]]",
     }
     of["workload keys"] = "all workloads"
     return of.get(page) or of.get(name) or f"[{name.split()[0]}]"

@@ -59,7 +59,7 @@ class Scenario:
         Of a tier: the layers that its links lead from and to, the load, and that of the busiest
         link. A load is payload over the capacity of the links.
         """
-    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int]]:
+    def headrooms(self) -> list[tuple[str, str, int, float, int, int, int, bool]]:
         """Return kinds of links to switches whose ports pause their neighbours; none without pfc.
 
         Of a kind: the layers that it leads from and to, bit/s, the delay in seconds, how many there

@@ -121,6 +121,7 @@ def page(scenario: _core.Scenario) -> str:
     if pausing:
         lines += ["", *_pausing(document["queue"], pausing)]
         lines += [f"  {line}" for line in buffers(scenario)]
+        lines += [f"  {line}" for line in _slow(document)]
     lines += ["", *_flows(document, plan)]
     said = [
         *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
@@ -247,6 +248,11 @@ def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[st
         f"Priority flow control: {of} is lossless; a link is paused at {at}, and the run has one "
         "thread"
     )
+    yield (
+        f"  a pause holds back all packets of its priority on a link, whoever sends them, for "
+        f"{pfc['quanta']} quanta of 512 bits; its frame is repeated after {pfc['refresh']:g} of "
+        "that"
+    )
     rows = [
         (
             f"{kind.layer} to {kind.to_layer}",
@@ -258,6 +264,19 @@ def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[st
         for kind in kinds
     ]
     yield from _table(("", "", "delay", "comes until a pause holds", "headroom"), rows)
+
+
+def _slow(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which hosts pause their neighbours, and why."""
+    for slow in document.get("slow_host", []):
+        hosts, rate = ", ".join(slow["hosts"]), slow.get("rate")
+        takes = f"no more than {rate}" if rate else "nothing"
+        storm = "" if rate else ": a storm of pauses, once the buffer is full"
+        take = "takes" if len(slow["hosts"]) == 1 else "take"
+        yield (
+            f"{hosts} {take} {takes} from {slow['from']} until {slow['until']}, with a buffer of "
+            f"{slow['buffer']} at each link{storm}"
+        )
 
 
 def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:

@@ -1,10 +1,16 @@
 """Whether a fabric whose ports pause their neighbours loses packets, in words."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from linkpool import _core
 from linkpool.units import show_bytes, show_rate, show_seconds
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,7 @@ class Headroom:
         needed_bytes: what may come by one from when a packet asks for the pause, that packet
             included.
         bytes: what the switch has for that, for each lossless priority.
+        lapses: whether a pause may end before its frame is repeated.
 
     """
 
@@ -30,6 +37,7 @@ class Headroom:
     links: int
     needed_bytes: int
     bytes: int
+    lapses: bool
 
     @property
     def is_short(self) -> bool:
@@ -52,6 +60,26 @@ def risks(kinds: Sequence[Headroom]) -> Iterator[str]:
             f"{show_seconds(kind.delay_s, given=True)} until a pause holds, {kind.needed_bytes} B; "
             "leave queue.pfc.headroom and queue.pfc.packet out"
         )
+    for kind in filter(lambda kind: kind.lapses, kinds):
+        yield (
+            f"packets can be lost at {kind.to_layer} switches: on links from {kind.layer} of "
+            f"{show_rate(float(kind.rate_bps), given=True)} a pause may end before its frame is "
+            "repeated; write more queue.pfc.quanta, or a smaller queue.pfc.refresh"
+        )
+
+
+def droppers(toml: str) -> Iterator[str]:
+    """Say which transports that count on a lossless fabric have one that drops."""
+    document = tomllib.loads(toml)
+    queues = [document["queue"], *document["queue"].get("layer", {}).values()]
+    if any("pfc" in queue for queue in queues):
+        return
+    for name, transport in document["transport"].items():
+        if transport.get("retransmission") == "go-back-n":
+            yield (
+                f"the fabric is not lossless, as [queue] has no pfc: {name} "
+                f'(control = "{transport["control"]}") sends again all that follows a lost packet'
+            )
 
 
 def buffers(scenario: _core.Scenario) -> Iterator[str]:

@@ -201,6 +201,11 @@ class Result:
         """Counters of links per interval, where the scenario's `[record]` asks for them."""
         return self._table("counters")
 
+    @cached_property
+    def pause_events(self) -> pl.DataFrame:
+        """Pauses of ports with their reasons, where the scenario's `[record]` asks for them."""
+        return self._table("pause_events")
+
     def numbers(self, table: str, *names: str) -> list[npt.NDArray[np.float64]]:
         """Return columns of numbers or flags as arrays, without polars: NaN where there is none.
 

@@ -50,6 +50,8 @@ export interface Heat {
   used: number[][];
   /** Link, interval, packets lost. */
   lost: [number, number, number][];
+  /** Link, interval, per cent of it for which the port was paused. */
+  paused: [number, number, number][];
 }
 
 export interface Fabric {

@@ -4,6 +4,7 @@ export const KINDS: Record<string, { name: string; colour: string; width: number
   mark: { name: "marked ACK", colour: "mark", width: 1, length: 0.18 },
   trim: { name: "packet trimmed", colour: "loss", width: 1, length: 0.35 },
   loss: { name: "packet lost", colour: "loss", width: 2, length: 0.55 },
+  pause: { name: "held back by a pause", colour: "paused", width: 2, length: 0.7 },
   timeout: { name: "timeout", colour: "timeout", width: 2.5, length: 1 },
   probe: { name: "tail loss probe", colour: "timeout", width: 1.5, length: 0.55 },
   recovery: { name: "fast recovery", colour: "recovery", width: 1.5, length: 0.4 },

@@ -117,7 +117,8 @@ export class Timeline {
     if (!heat) return;
     const failures = this.of.failures ? rows(this.of.failures) : [];
     const n = heat.links.length;
-    this.add("links: share of their rate that they carried; red dots: packets lost; hatched red: down; hatched orange: at a lower rate", n * ROW, {
+    this.add("links: share of their rate that they carried; red dots: packets lost; hatched red: down; hatched orange: at a lower rate" +
+      (heat.paused.length ? "; purple at the foot: paused, the higher the longer" : ""), n * ROW, {
       series: [{ stroke: "transparent" }],
       scales: { y: { range: [0, n] } },
       cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
@@ -182,6 +183,13 @@ function drawHeat(chart: uPlot, heat: Heat, failures: Record<string, any>[]): vo
     ctx.fillStyle = used < 0 ? colour("down") : ramp(used / 100);
     ctx.fillRect(edges[j], bbox.top + i * row, width + 0.5, row - 1);
   }));
+  // A pause fills up to two thirds of the height, so that what was carried beside it can be seen.
+  ctx.fillStyle = colour("paused");
+  for (const [i, j, share] of heat.paused) {
+    if (edges[j + 1] <= edges[j]) continue;
+    const height = Math.max((row - 1) * (2 / 3) * (share / 100), devicePixelRatio);
+    ctx.fillRect(edges[j], bbox.top + (i + 1) * row - 1 - height, edges[j + 1] - edges[j] + 0.5, height);
+  }
   for (const failure of failures) {
     const i = heat.links.indexOf(failure.link);
     if (i < 0) continue;

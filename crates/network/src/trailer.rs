@@ -2,8 +2,10 @@
 
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Flags, Packet, Trailer};
+use crate::pauses::Pause;
 use crate::telemetry::{HopRecord, Records};
-use crate::witness::{Discarded, PacketLoss, Seen, Witness};
+use crate::witness::{Discarded, Held, PacketLoss, Seen, Witness};
+use linkpool_units::Time;
 
 /// What a switch writes on a packet for switches further on, as in the header of an overlay. Only
 /// the balancer knows its meaning. The switch before the host takes it off.
@@ -230,6 +232,20 @@ impl Trailers {
             && witness.is_host(node)
         {
             witness.departed.push((link, *packet));
+        }
+    }
+
+    /// Is there a witness?
+    pub(crate) fn is_watched(&self) -> bool {
+        self.witness.is_some()
+    }
+
+    /// Tells the witness that `packet`, which leaves for `link` at `at`, was held back there by pauses: for how long, and the
+    /// last of them.
+    pub(crate) fn note_held(&mut self, link: LinkId, at: Time, packet: &Packet, (paused, pause): (Time, Pause)) {
+        let packet = self.see(packet);
+        if let Some(witness) = &mut self.witness {
+            witness.held.push(Held { at, link, packet, paused, pause });
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
 use crate::packet::Trailer;
+use crate::pauses::Pause;
 use linkpool_units::Time;
 
 /// Why a packet was lost, in whole or in part.
@@ -56,6 +57,21 @@ pub struct Discarded {
     pub queue: Vec<Seen>,
 }
 
+/// A packet that was held back at a port that was paused.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// When it left.
+    pub at: Time,
+    /// The link of the port.
+    pub link: LinkId,
+    /// The packet.
+    pub packet: Seen,
+    /// For how long its priority was paused while it waited.
+    pub paused: Time,
+    /// The last pause of these.
+    pub pause: Pause,
+}
+
 /// What happened since somebody last asked.
 #[derive(Debug, Default)]
 pub struct Witness {
@@ -65,6 +81,8 @@ pub struct Witness {
     pub discarded: Vec<Discarded>,
     /// Packets that hosts have sent. Where the port has no service events, their arrival is known.
     pub sent: Vec<(LinkId, Seen)>,
+    /// Packets that pauses have held back, at any port.
+    pub held: Vec<Held>,
     /// Of the others, packets whose transmission has begun; their arrival is known.
     pub departed: Vec<(LinkId, Packet)>,
 }

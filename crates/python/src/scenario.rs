@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(crate) type Override = (String, String);
 
 /// Layers from and to, bit/s, seconds, links, bytes needed, bytes there.
-type HeadroomRow = (&'static str, &'static str, u64, f64, u64, u64, u64);
+type HeadroomRow = (&'static str, &'static str, u64, f64, u64, u64, u64, bool);
 
 /// Between two reports of progress.
 const REPORT: Duration = Duration::from_millis(100);
@@ -123,7 +123,9 @@ impl Scenario {
     /// Of links to switches whose ports pause, kind by kind.
     fn headrooms(&self, py: Python<'_>) -> PyResult<Vec<HeadroomRow>> {
         let rows = self.compute(py, linkpool_scenario::headrooms)?;
-        let row = |h: Headroom| (h.from.name(), h.to.name(), h.rate.0, h.delay.secs(), h.links, h.needed, h.headroom);
+        let row = |h: Headroom| {
+            (h.from.name(), h.to.name(), h.rate.0, h.delay.secs(), h.links, h.needed, h.headroom, h.lapses)
+        };
         Ok(rows.into_iter().map(row).collect())
     }
 

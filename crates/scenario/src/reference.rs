@@ -7,7 +7,7 @@ use linkpool_workload::WorkloadKind;
 
 use crate::descriptions::{Entry, KeysOf, default_of, transport};
 use crate::file::{DESCRIBED, LAYER, PRESET, control_text, topologies};
-use crate::model::{Change, Control, Measure, Record, Routing, Scenario, Workload};
+use crate::model::{Change, Control, Measure, Record, Routing, Scenario, SlowHost, Workload};
 
 /// The rows of a page about a table: key, default, meaning; and the rows of the tables in it.
 #[derive(Default)]
@@ -170,6 +170,7 @@ pub fn reference(name: &str) -> Option<String> {
             Some(format!("| `kind` | a switch chooses |\n|---|---|\n{}", kinds.0.join("\n")))
         }
         "change" => Some(page::<Change>()),
+        "slow_host" => Some(page::<SlowHost>()),
         "record" => Some(page::<Record>()),
         "workloads" => {
             let mut kinds = KindRows { folder: "workloads", rows: Vec::new() };

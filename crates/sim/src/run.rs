@@ -209,6 +209,10 @@ impl<'p> Run<'p> {
             let mut network =
                 Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, me);
             order.iter().for_each(|order| order.tap(&mut network));
+            plan.slow_down(&mut network);
+            if plan.record.pauses.is_some() {
+                network.keep_pauses();
+            }
             let recorded = buffers[me as usize].clone();
             let mine = Mine::new(&plan.fabric, &partitions, me);
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components());

@@ -34,7 +34,9 @@ class Cause(Enum):
     SYN_TIMEOUT = "wait for the SYN timeout"
     DATA = "data on the way"
     HOST_QUEUE = "data in the queue of its own host"
+    HOST_PAUSED = "data held back by pauses at its own host"
     QUEUE = "data in queues of switches"
+    PAUSED = "data held back by pauses at switches"
     ACK = "ACKs on the way"
     ACK_QUEUE = "ACKs in queues"
     DELAYED_ACK = "wait for the delayed ACK timer"
@@ -84,6 +86,8 @@ class Chain:
         self._events = life.events
         self._sent_of: dict[int, int] = {}
         """By index of an arrival, or a loss, the index of the sending."""
+        self._held_at: dict[int, list[Event]] = defaultdict(list)
+        """By index of a sending, where pauses held the packet back."""
         self._cause_of: dict[int, int] = {}
         """By index of a sending, the index of what made the end send."""
         waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -102,6 +106,10 @@ class Chain:
                 if e["at_end"] == "receiver":
                     self._heard.append(i)
                 self._match(i, waiting[key_of(e.more, e["at_end"])])
+            elif e.what == "held":
+                on_the_way = waiting[key_of(e.more, e["to"])]
+                if on_the_way:
+                    self._held_at[on_the_way[0]].append(e)
             elif e.what == "lost" and e["cause"] not in GOES_ON:
                 self._match(i, waiting[key_of(e.more, e["to"])])
             elif e.what == "sent":
@@ -142,7 +150,7 @@ class Chain:
         e = self._events[at]
         if e.what == "arrived" and at in self._sent_of:
             sent = self._sent_of[at]
-            self._on_the_way(self._events[sent], e, found)
+            self._on_the_way(self._events[sent], e, self._held_at[sent], found)
             return self._cause_of[sent]
         if e.what == "given":
             before = self._before(at, "sender")
@@ -260,11 +268,13 @@ class Chain:
             i += step
         return None
 
-    def _on_the_way(self, sent: Event, arrived: Event, found: list[Span]) -> None:
+    def _on_the_way(
+        self, sent: Event, arrived: Event, held: list[Event], found: list[Span]
+    ) -> None:
         """Add the spans of a packet's way, the last first: wires, then queues before them.
 
         Where along its way a packet waited is not known but for its own host: the queue of that is
-        what is left of the first hop.
+        what is left of the first hop. Of pauses it is known; they are a part of the waits.
         """
         size, subflow = sent["size"], sent["subflow"]
         total = arrived.at - sent.at
@@ -292,9 +302,21 @@ class Chain:
             least = total
         in_host = min(max(in_host, 0), total - least)
         in_switches = total - least - in_host
-        causes = CAUSES.get(ROLES.get(arrived["kind"], arrived["kind"]), CAUSES["handshake"])
+        at_host, at_switch, on_wire = CAUSES.get(
+            ROLES.get(arrived["kind"], arrived["kind"]), CAUSES["handshake"]
+        )
+        paused = sum(e["paused"] for e in held)
+        host_paused = sum(e["paused"] for e in held if e["link"].partition("->")[0] == source)
+        host_paused = min(host_paused, in_host)
+        switch_paused = min(paused - host_paused, in_switches)
         at = arrived.at
-        for length, cause in zip((least, in_switches, in_host), reversed(causes), strict=True):
+        for length, cause in (
+            (least, on_wire),
+            (in_switches - switch_paused, at_switch),
+            (switch_paused, Cause.PAUSED),
+            (in_host - host_paused, at_host),
+            (host_paused, Cause.HOST_PAUSED),
+        ):
             found.append(Span(at - length, at, cause, subflow))
             at -= length
 

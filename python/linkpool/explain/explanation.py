@@ -73,9 +73,9 @@ class Explanation:
     def moments(self) -> pl.DataFrame:
         """What befell it, in order of time, each marked ACK and each lost packet a row.
 
-        Columns: `time_s` since the first packet, `kind` (`mark`, `cut`, `loss`, `trim`, `timeout`,
-        `probe`, `recovery`, `suppressed`, `released`, `established`, `wait` or `other`), `subflow`,
-        `text`.
+        Columns: `time_s` since the first packet, `kind` (`mark`, `cut`, `loss`, `trim`, `pause`,
+        `timeout`, `probe`, `recovery`, `suppressed`, `released`, `established`, `wait` or
+        `other`), `subflow`, `text`.
         """
         start = self._story.life.start
         rows = [((m.at - start) / PS, m.kind, m.subflow, m.text) for m in self._story.moments]

@@ -13,6 +13,8 @@ LONG = PS // 1000
 """Waits for timers from 1 ms on are told even where they did not delay the end."""
 TOLD_LOSSES = 12
 """So many losses, and so many trimmed packets, are told one by one; the others are counted."""
+TOLD_PAUSES = 6
+"""So many pauses are told one by one; the others are counted."""
 TOLD_FLOWS = 4
 """Of the flows in a full queue, so many are named."""
 
@@ -23,7 +25,7 @@ class Moment:
 
     Attributes:
         at: ps.
-        kind: `mark`, `cut`, `loss`, `trim`, `timeout`, `probe`, `recovery`, `suppressed`,
+        kind: `mark`, `cut`, `loss`, `trim`, `pause`, `timeout`, `probe`, `recovery`, `suppressed`,
             `released`, `established`, `wait` or `other`.
         subflow: of which subflow.
         text: in words, as a clause.
@@ -41,6 +43,7 @@ def moments(life: Life, chain: Chain, spans: list[Span]) -> list[Moment]:
     found = [
         *_states(life),
         *_losses(life, chain),
+        *_pauses(life),
         *_waits(life, spans),
     ]
     return sorted(found, key=lambda moment: moment.at)
@@ -100,6 +103,27 @@ def _in_slow_start(state: Event) -> bool:
 
 def _windows(before: Event, after: Event) -> str:
     return f"from {show_number(before['cwnd'])} to {show_number(after['cwnd'])} packets"
+
+
+def _pauses(life: Life) -> Iterator[Moment]:
+    """Tell of each pause that held packets back, with the reason of the switch."""
+    pauses: dict[tuple[str, int, int], list[Event]] = {}
+    for e in life.events:
+        if e.what == "held":
+            key = (e["link"], e["pause"]["priority"], e["pause"]["since"])
+            pauses.setdefault(key, []).append(e)
+    for (link, priority, since), held in pauses.items():
+        source, _, by = link.partition("->")
+        of, longest = held[0]["pause"], show_seconds(max(e["paused"] for e in held) / PS)
+        packets = "a packet" if len(held) == 1 else f"{len(held)} packets"
+        behind = f", most of them for {of['behind']}" if of["behind"] else ""
+        text = (
+            f"{link} is paused by {by}, because what came from {source} and waited there was above "
+            f"its threshold: {of['shared']} B of priority {priority} shared, with a threshold of "
+            f"{of['threshold']} B, and {of['headroom']} B of headroom{behind}. {packets} of the "
+            f"flow waited while it was paused, for {longest} at the most"
+        )
+        yield Moment(max(since, life.start), "pause", held[0]["subflow"], text)
 
 
 def _losses(life: Life, chain: Chain) -> Iterator[Moment]:

@@ -24,7 +24,9 @@ COLOURS: dict[Cause, str] = {
     Cause.SYN_TIMEOUT: "#7a2e8e",
     Cause.DATA: "#0072b2",
     Cause.HOST_QUEUE: "#f3c677",
+    Cause.HOST_PAUSED: "#d3a4e0",
     Cause.QUEUE: "#e69f00",
+    Cause.PAUSED: "#a0359b",
     Cause.ACK: "#56b4e9",
     Cause.ACK_QUEUE: "#f7e3a1",
     Cause.DELAYED_ACK: "#009e73",
@@ -47,6 +49,7 @@ TICKS = {
     "mark": ("#e69f00", 0.15),
     "loss": ("#d1342f", 0.45),
     "trim": ("#8c6bb1", 0.3),
+    "pause": ("#a0359b", 0.7),
     "timeout": ("#7a2e8e", 1.0),
     "probe": ("#cc79a7", 0.6),
     "recovery": ("#009e73", 0.3),
@@ -95,6 +98,7 @@ def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:
         kinds = {m.kind for m in story.moments} & TICKS.keys()
         names = {
             **{"mark": "marked ACK", "loss": "packet lost", "trim": "packet trimmed"},
+            "pause": "held back by a pause",
             "recovery": "fast recovery",
         }
         handles += [

@@ -37,8 +37,8 @@ class Event:
 
     Attributes:
         at: when, ps.
-        what: `opens`, `given`, `sent`, `arrived`, `timer`, `turn`, `lost`, `state`, `acked`,
-            `offered`, `done` or `ends`.
+        what: `opens`, `given`, `sent`, `arrived`, `timer`, `turn`, `lost`, `held`, `state`,
+            `acked`, `offered`, `done` or `ends`.
         more: the rest, by name; `crates/sim/src/trace/row.rs` explains it.
 
     """

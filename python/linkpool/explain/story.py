@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, Span, breakdown
-from linkpool.explain.moments import LONG, TOLD_LOSSES, Moment, moments
+from linkpool.explain.moments import LONG, TOLD_LOSSES, TOLD_PAUSES, Moment, moments
 from linkpool.explain.packets import ROLES
 from linkpool.explain.replay import Life, is_end
 from linkpool.explain.wires import Wires
@@ -139,6 +139,7 @@ def _chronicle(story: Story) -> str:
     later_cuts = {m for i, m in enumerate(cuts) if m.subflow in {c.subflow for c in cuts[:i]}}
     losses = [m for m in story.moments if m.kind == "loss"]
     trims = [m for m in story.moments if m.kind == "trim"]
+    pauses = [m for m in story.moments if m.kind == "pause"]
     short = {
         m
         for m in story.moments
@@ -148,7 +149,14 @@ def _chronicle(story: Story) -> str:
         m
         for m in story.moments
         if m.kind != "mark"
-        and m not in {*short, *later_cuts, *losses[TOLD_LOSSES:], *trims[TOLD_LOSSES:]}
+        and m
+        not in {
+            *short,
+            *later_cuts,
+            *losses[TOLD_LOSSES:],
+            *trims[TOLD_LOSSES:],
+            *pauses[TOLD_PAUSES:],
+        }
     ]
     lines = [f"  +{_time(m.at - story.life.start):>9}  {m.text}" for m in told[:MOST_LINES]]
     left = Counter(m.kind for m in told[MOST_LINES:])
@@ -158,6 +166,8 @@ def _chronicle(story: Story) -> str:
         lines.append(f"  and {len(losses) - TOLD_LOSSES} more packets lost")
     if trims[TOLD_LOSSES:]:
         lines.append(f"  and {len(trims) - TOLD_LOSSES} more packets trimmed")
+    if pauses[TOLD_PAUSES:]:
+        lines.append(f"  and {len(pauses) - TOLD_PAUSES} more pauses")
     if marks:
         first, last = (_time(m.at - story.life.start) for m in (marks[0], marks[-1]))
         lines.append(

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from linkpool import _core
 from linkpool.drain import short_drains
 from linkpool.offered import TierLoad, remarks
+from linkpool.pausing import droppers, headrooms, risks
 from linkpool.study.cache import Entry
 from linkpool.study.model import ARM, BASE_ARM, flatten
 from linkpool.study.point import Point
@@ -30,6 +31,7 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
         first.setdefault(entry.point.name, entry)
     said: dict[str, list[str]] = {}
     loads: dict[str, list[str]] = {}
+    risky: dict[str, list[str]] = {}
     reader = _Reader()
     for entry in first.values():
         scenario = entry.scenario
@@ -37,15 +39,28 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
         offering = _offering(scenario.toml)
         if offering not in loads:
             loads[offering] = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-        for line in [*reader.kept(entry), *short_drains(scenario.toml), *loads[offering]]:
+        pausing = _pausing(scenario.toml)
+        if pausing not in risky:
+            risky[pausing] = [*risks(headrooms(scenario)), *droppers(scenario.toml)]
+        lines = [*reader.kept(entry), *short_drains(scenario.toml), *loads[offering]]
+        for line in [*lines, *risky[pausing]]:
             said.setdefault(line, []).append(_who(entry.point))
     return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
 
 
 def _offering(scenario: str) -> str:
     """Return what loads depend on."""
+    return _tables(scenario, "topology", "workload")
+
+
+def _pausing(scenario: str) -> str:
+    """Return what it depends on whether packets can be lost."""
+    return _tables(scenario, "topology", "queue", "transport")
+
+
+def _tables(scenario: str, *names: str) -> str:
     document = tomllib.loads(scenario)
-    return dumps({name: document[name] for name in ("topology", "workload") if name in document})
+    return dumps({name: document[name] for name in names if name in document})
 
 
 _MISSING = object()

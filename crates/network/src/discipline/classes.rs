@@ -7,10 +7,12 @@ use crate::packet::Packet;
 use crate::thresholds::Thresholds;
 use linkpool_units::Time;
 
-/// A queue for each class, served in this order. Classes that are closed wait.
+/// A queue for each class; that with the largest number is served first. Classes that are closed wait.
 #[derive(Debug)]
 pub(super) struct Classes<D> {
     queues: [D; CLASSES],
+    /// Those of which packets wait.
+    waiting: ClassSet,
     /// Those of which no packet is dropped here.
     lossless: ClassSet,
     closed: ClassSet,
@@ -21,7 +23,8 @@ pub(super) struct Classes<D> {
 impl<D> Classes<D> {
     pub(super) fn new(queues: [D; CLASSES], mut lossless: ClassSet) -> Classes<D> {
         lossless.set(CONTROL, true);
-        Classes { queues, lossless, closed: ClassSet::default(), in_service: 0 }
+        let none = ClassSet::default();
+        Classes { queues, waiting: none, lossless, closed: none, in_service: 0 }
     }
 }
 
@@ -29,14 +32,19 @@ impl<D: Discipline> Discipline for Classes<D> {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
         let class = class_of(&packet);
         let arrival = Arrival { lossless: self.lossless.has(class), ..*arrival };
-        self.queues[usize::from(class)].enqueue(packet, &arrival, events)
+        let queue = &mut self.queues[usize::from(class)];
+        let verdict = queue.enqueue(packet, &arrival, events);
+        self.waiting.set(class, queue.waiting().0 > 0);
+        verdict
     }
 
     fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
-        let mut queues = (0..).zip(&self.queues);
-        let (class, _) = queues.find(|(class, queue)| queue.waiting().0 > 0 && !self.closed.has(*class))?;
+        let class = self.closed.missing(self.waiting).last()?;
         self.in_service = usize::from(class);
-        self.queues[self.in_service].dequeue(thresholds, events)
+        let queue = &mut self.queues[self.in_service];
+        let packet = queue.dequeue(thresholds, events);
+        self.waiting.set(class, queue.waiting().0 > 0);
+        packet
     }
 
     fn close(&mut self, closed: ClassSet) {
@@ -44,7 +52,7 @@ impl<D: Discipline> Discipline for Classes<D> {
     }
 
     fn waits(&self, class: u8) -> bool {
-        self.queues[usize::from(class)].waiting().0 > 0
+        self.waiting.has(class)
     }
 
     fn sent(&mut self, now: Time) {
@@ -52,7 +60,11 @@ impl<D: Discipline> Discipline for Classes<D> {
     }
 
     fn give_up(&mut self, now: Time) -> Option<Packet> {
-        self.queues.iter_mut().find_map(|queue| queue.give_up(now))
+        let class = self.waiting.last()?;
+        let queue = &mut self.queues[usize::from(class)];
+        let packet = queue.give_up(now);
+        self.waiting.set(class, queue.waiting().0 > 0);
+        packet
     }
 
     fn waiting(&self) -> (u32, u64) {

@@ -15,8 +15,8 @@ mod shared_buffer;
 mod trimming;
 mod waiting;
 
-pub(crate) use pfc::FRAME;
 pub use pfc::Pfc;
+pub(crate) use pfc::{FRAME, pause_time};
 pub use red::{Red, RedAction};
 pub(crate) use shared_buffer::Buffer;
 pub use shared_buffer::SharedBuffer;
@@ -103,6 +103,10 @@ pub(crate) enum Marking {
     Red(Red),
 }
 
+/// By class: the name of the stream of random numbers of its queue.
+const RED_STREAMS: [&str; CLASSES] =
+    ["red-low", "red-1", "red-2", "red-3", "red-4", "red-5", "red-6", "red-high", "red-control"];
+
 /// Makes something of the queues of a port, whatever their discipline: what it makes is compiled
 /// for each.
 pub(crate) trait MakeOf {
@@ -137,15 +141,15 @@ impl Configuration {
         }
     }
 
-    /// The same with a queue for each class. The stream of random numbers of a class is that of the priority.
+    /// The same with a queue for each class, each with a stream of random numbers of its own.
     fn classes<M: MakeOf>(&self, lossless: ClassSet, link: LinkId, seed: u64, make: M) -> M::Made {
         let fifo = |marks_at_dequeue| [(); CLASSES].map(|()| fifo::Fifo::new(marks_at_dequeue));
         match self.marking {
             Marking::AtEnqueue => make.of(classes::Classes::new(fifo(false), lossless)),
             Marking::AtDequeue => make.of(classes::Classes::new(fifo(true), lossless)),
             Marking::Red(red) => {
-                let random = |class: &str| stream(seed, class, link.into());
-                let queues = ["red-control", "red-high", "red-low"].map(|class| red::RedQueue::new(red, random(class)));
+                let random = |name: &str| stream(seed, name, link.into());
+                let queues = RED_STREAMS.map(|name| red::RedQueue::new(red, random(name)));
                 make.of(classes::Classes::new(queues, lossless))
             }
         }

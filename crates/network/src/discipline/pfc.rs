@@ -1,6 +1,6 @@
 //! The settings of priority flow control; the rules are in [`crate::ports`].
 
-use crate::class::ClassSet;
+use crate::class::{ClassSet, HIGH, LOW};
 use crate::packet::Envelope;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Rate, Time};
@@ -28,6 +28,11 @@ settings! {
         xoff: Option<Bytes> = None, within Bounds::POSITIVE;
         /// It is resumed when it uses so much less than at the threshold: 3 KB (HPCC's repository).
         resume: u64 as Bytes = 3_000;
+        /// How long a frame pauses, in quanta of 512 bit times of the link (IEEE 802.3, annex 31B). 65,535 are 335.5 us at
+        /// 100 Gbit/s. Then the link goes on by itself.
+        quanta: u32 = 65_535, within Bounds::from(1.0, "{} is no time of a pause; it goes from 1 to 65535").to(65_535.0);
+        /// While a link and priority stays paused, the frame is repeated after this share of the time that it pauses.
+        refresh: f64 = 0.5, within Bounds::above(0.0, "{} is no share of a pause; it is above 0 and at most 1").to(1.0);
         /// Are packets of high priority lossless, where ports have priorities?
         high: bool = true;
         /// Are packets of low priority lossless, and all where ports have one?
@@ -39,8 +44,8 @@ impl Pfc {
     /// The classes of which no packet is dropped.
     pub(crate) fn lossless(&self) -> ClassSet {
         let mut lossless = ClassSet::default();
-        lossless.set(1, self.high);
-        lossless.set(2, self.low);
+        lossless.set(HIGH, self.high);
+        lossless.set(LOW, self.low);
         lossless
     }
 
@@ -55,6 +60,19 @@ impl Pfc {
         self.headroom.map_or_else(needed, |headroom| headroom.0)
     }
 
+    /// After what time a frame is repeated that pauses a link of `rate`.
+    pub(crate) fn refresh_after(&self, rate: Rate) -> Time {
+        let time = pause_time(self.quanta, rate);
+        Time(((time.0 as f64 * self.refresh) as u64).max(1))
+    }
+
+    /// Does a pause of a link of `rate` end before the frame is repeated, if that waits for a packet of so many bytes
+    /// that the link back, of the same rate, is sending?
+    pub fn lapses(&self, rate: Rate, packet: u64) -> bool {
+        let wait = (u128::from(packet) * 8_000_000_000_000).div_ceil(rate.0.into()) as u64;
+        self.refresh_after(rate).0 + wait > pause_time(self.quanta, rate).0
+    }
+
     /// What may come by a link from when a packet asks for a pause, bytes, with packets of `packet` bytes
     /// at most: that packet; what the neighbour sends until the frame is there, which waits for a packet
     /// at most and takes the delay of the link; the packet that the neighbour is sending then; and what is on
@@ -63,6 +81,11 @@ impl Pfc {
         let carried = (u128::from(rate.0) * u128::from(delay.0)).div_ceil(8_000_000_000_000) as u64;
         2 * carried + 3 * packet + u64::from(FRAME)
     }
+}
+
+/// How long `quanta` pause a link of `rate`: each is the time of 512 bits (IEEE 802.3, annex 31B).
+pub(crate) fn pause_time(quanta: u32, rate: Rate) -> Time {
+    Time((u128::from(quanta) * 512 * 1_000_000_000_000).div_ceil(rate.0.into()) as u64)
 }
 
 /// The largest packet where nobody says.

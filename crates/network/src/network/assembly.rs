@@ -119,6 +119,7 @@ impl Network {
             latest: vec![NONE; fabric.nodes()].into(),
             latest_on: vec![NONE; fabric.links().len()].into(),
             taps: None,
+            aside: Vec::new(),
             queues_are_far: false,
             ask_at: 0,
             deadlock: None,

@@ -292,6 +292,12 @@ impl Egress {
         self.outcome(link, now)
     }
 
+    /// For how long the port of a link from this node was paused by `now`, if neighbours pause it.
+    /// [`Egress::counters`] brings it up to date.
+    pub fn paused(&self, link: LinkId, now: Time) -> Option<Time> {
+        self.ports.pauses(link, now).map(|stats| stats.paused)
+    }
+
     /// What happened to the packets of the whole network since the last call. It is kept after
     /// [`crate::Network::watch`].
     pub fn take_witnessed(&mut self) -> Witness {

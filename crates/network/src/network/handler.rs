@@ -3,6 +3,7 @@
 use super::egress::Egress;
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Packet, Trailer};
+use crate::pauses::PauseChange;
 use linkpool_units::Time;
 
 /// The hosts on the network: a handler gets the packets that reach hosts, and timers of any node.
@@ -42,6 +43,9 @@ pub trait Handler {
     /// `packet` will come through `link`, which has a tap ([`crate::Network::tap`]), at
     /// `packet.arrival`, in the window that is about to run. The packets of a link come in order.
     fn on_passing(&mut self, _link: LinkId, _packet: &Packet, _trailer: Option<&Trailer>) {}
+    /// What neighbours have told a port has changed something, in the window that has just run. It is told where it is kept
+    /// ([`crate::Network::keep_pauses`]), in no order within a window.
+    fn on_pause(&mut self, _change: &PauseChange) {}
     /// Must progress be reported now, so that records are taken?
     fn is_full(&self) -> bool {
         false

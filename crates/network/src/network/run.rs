@@ -4,14 +4,14 @@ use super::egress::Egress;
 use super::handler::Handler;
 use super::order::Arrivals;
 use crate::balancer::Balancer;
-use crate::fabric::{LinkId, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
 use crate::packet::Kind;
 use crate::partition::Partitions;
-use crate::ports::PauseStats;
+use crate::ports::{Intake, PauseStats};
 use crate::routing::Routes;
 use crate::stages::Stages;
-use crate::witness::Witness;
+use crate::witness::{Seen, Witness};
 use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
@@ -70,6 +70,8 @@ pub struct Network {
     pub(super) latest_on: Box<[u32]>,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
     pub(super) taps: Option<Box<[Kind]>>,
+    /// If there are taps: pause frames that come in this window, and packets that come to hosts that take them later.
+    pub(super) aside: Vec<(LinkId, Seen)>,
     /// Do queues take so much memory that their places are prefetched?
     pub(super) queues_are_far: bool,
     /// The window in which that is asked next.
@@ -102,6 +104,17 @@ impl Network {
         // It is told of each packet that a port begins to send.
         let Egress { ports, links, .. } = &mut self.egress;
         ports.look_at_all(links);
+        ports.keep_reasons();
+    }
+
+    /// Lets the host to which `link` leads take what comes by it as `intake` says, where ports pause.
+    pub fn slow_down(&mut self, link: LinkId, intake: Intake, fabric: &Fabric) {
+        self.egress.ports.slow_down(link, intake, fabric);
+    }
+
+    /// Keeps from now on why ports are paused, and tells the handler ([`Handler::on_pause`]).
+    pub fn keep_pauses(&mut self) {
+        self.egress.ports.keep_reasons();
     }
 
     /// Has `link` a port with service events?

@@ -9,7 +9,7 @@ use crate::witness::Seen;
 
 impl Network {
     /// Shows the handler, from now on, the packets with any bit of `kinds` that come through `link`
-    /// ([`Handler::on_passing`]). Taps on one link add up.
+    /// ([`Handler::on_passing`]); with all kinds, also pause frames. Taps on one link add up.
     pub fn tap(&mut self, link: LinkId, kinds: Kind) {
         let links = self.egress.links.len();
         let taps = self.taps.get_or_insert_with(|| vec![Kind::default(); links].into());
@@ -19,10 +19,21 @@ impl Network {
     /// Shows the packets that arrive in this window, those of a link in order. They are all on their links already, since a
     /// window is as long as the least way of a packet.
     #[cold]
-    pub(super) fn show_passing<H: Handler>(&self, handler: &mut H) {
+    pub(super) fn show_passing<H: Handler>(&mut self, handler: &mut H) {
         let Some(taps) = &self.taps else { return };
+        for (link, Seen { packet, trailer }) in std::mem::take(&mut self.aside) {
+            let is_shown = match packet.kind {
+                Kind::PAUSE => taps[link.index()] == Kind::ALL,
+                kind => kind.has_any(taps[link.index()]),
+            };
+            if is_shown {
+                handler.on_passing(link, &packet, trailer.as_ref());
+            }
+        }
         for arrivals in [&self.to_hosts, &self.to_switches] {
-            let is_shown = |i: &&Incoming| i.packet.kind.has_any(taps[i.link.index()]);
+            // What a slow host has taken now was shown when it came.
+            let ports = &self.egress.ports;
+            let is_shown = |i: &&Incoming| i.packet.kind.has_any(taps[i.link.index()]) && !ports.is_slow(i.link);
             let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {

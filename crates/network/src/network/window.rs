@@ -82,6 +82,7 @@ impl Network {
             let limit = self.limit;
             let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
             ports.end_window(limit, &mut transmitter);
+            ports.take_changes().iter().for_each(|change| handler.on_pause(change));
             self.look_for_deadlock();
         }
     }
@@ -152,14 +153,39 @@ impl Network {
             late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
         }
         if self.egress.ports.pause() {
-            let frames = arrivals.packets.extract_if(first.., |incoming| incoming.packet.kind == Kind::PAUSE);
-            frames.for_each(|incoming| self.egress.ports.take_frame(incoming.link, &incoming.packet));
+            self.take_aside(stage, first);
         }
+        let arrivals = if stage == HOSTS { &self.to_hosts } else { &self.to_switches };
         self.hops += (arrivals.packets.len() - first) as u64;
         if self.egress.trailers.witness.is_some() {
             let Egress { taken, trailers, .. } = &mut self.egress;
             taken.extend(arrivals.packets[first..].iter().map(|i| (i.link, trailers.see(&i.packet))));
         }
+    }
+
+    /// Takes pause frames out of the packets of `stage` from number `first` on. Lets slow hosts take what they can of what comes
+    /// to them in this window, and of what came before.
+    fn take_aside(&mut self, stage: Stage, first: usize) {
+        let Network { egress: Egress { ports, trailers, .. }, to_hosts, to_switches, taps, aside, .. } = self;
+        let arrivals = if stage == HOSTS { to_hosts } else { to_switches };
+        let mut note = |incoming: &Incoming| {
+            if taps.is_some() {
+                aside.push((incoming.link, trailers.see(&incoming.packet)));
+            }
+        };
+        for incoming in arrivals.packets.extract_if(first.., |incoming| incoming.packet.kind == Kind::PAUSE) {
+            ports.take_frame(incoming.link, &incoming.packet);
+            note(&incoming);
+        }
+        if stage != HOSTS || !ports.have_adapters() {
+            return;
+        }
+        let slow = arrivals.packets.extract_if(first.., |incoming| ports.is_slow(incoming.link));
+        let slow: Vec<Incoming> = slow.inspect(note).collect();
+        let limit = self.limit;
+        let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
+        let taken = ports.take_slowly(slow, limit, &mut transmitter);
+        self.to_hosts.packets.extend(taken);
     }
 
     /// Takes the packets that come to switches in this window.

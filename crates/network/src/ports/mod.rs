@@ -7,22 +7,30 @@
 //! brought up to date only when a packet arrives at it, and at the end of each window in which it
 //! may begin to transmit.
 
+mod adapter;
+mod counted;
 mod inconstant;
 mod loss;
 mod pause;
 mod port;
+mod reasons;
 
 use crate::change::Course;
-use crate::class::CLASSES;
+use crate::class::CONTROL;
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire};
+use crate::on_the_way::Incoming;
 use crate::packet::Packet;
+use crate::pauses::{PauseChange, PauseReason};
 use crate::policy::QueuePolicy;
 use crate::transmitter::Transmitter;
+pub use adapter::Intake;
+use adapter::{Adapter, Taken};
+use counted::Counted;
 use linkpool_units::Time;
-pub use pause::PauseStats;
-use pause::{Counted, Gate, Group};
+use pause::{Gate, Group};
+pub use pause::{PauseFrame, PauseStats};
 use port::{Port, Server};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,10 +55,18 @@ pub(crate) struct Ports {
     accounts: Vec<(u32, u32)>,
     /// By link: the port that the frames pause that come by it.
     paused_by: Vec<u32>,
+    /// Adapters of hosts that take slowly what comes.
+    adapters: Vec<Adapter>,
+    /// By link that leads to one: its number, otherwise [`NONE`]; empty: there is none.
+    adapter_of: Vec<u32>,
     /// The link by which packets have come that are queued now.
     ingress: LinkId,
     /// Ports that have been looked at.
     touched: Vec<u32>,
+    /// Is it kept why ports are paused?
+    keeps_reasons: bool,
+    /// What has changed at ports that are paused, if so.
+    changes: Vec<PauseChange>,
     /// See [`Ports::return_packets`].
     returning: bool,
     /// Their inputs in the calendar are numbered from here, after those of nodes.
@@ -115,7 +131,8 @@ impl Ports {
             });
             let ports = &mut self.groups[group as usize].ports;
             ports.push(number);
-            Box::new(Gate::new(group, ports.len() as u32 - 1))
+            let place = ports.len() as u32 - 1;
+            Box::new(Gate::new(group, place, self.groups[group as usize].quanta()))
         });
         let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
         let passes = queues.passes(&kind.thresholds);
@@ -151,6 +168,75 @@ impl Ports {
     /// node.
     pub(crate) fn pause(&self) -> bool {
         !self.groups.is_empty()
+    }
+
+    /// Lets the host to which `link` leads take what comes by it as `intake` says, where ports pause. No packet has come yet.
+    pub(crate) fn slow_down(&mut self, link: LinkId, intake: Intake, fabric: &Fabric) {
+        let back = self.of_link[fabric.reverse(link).index()];
+        let Some(group) = self.ports[back as usize].port.gate.as_ref().map(|gate| gate.group) else { return };
+        let spec = &fabric.links()[link.index()];
+        let adapter = self.groups[group as usize].add_adapter(group, back, (spec.rate, spec.delay), intake);
+        self.adapter_of.resize(fabric.links().len(), NONE);
+        self.adapter_of[link.index()] = self.adapters.len() as u32;
+        self.adapters.push(adapter);
+    }
+
+    /// Are there hosts that take slowly what comes?
+    pub(crate) fn have_adapters(&self) -> bool {
+        !self.adapters.is_empty()
+    }
+
+    /// Does what comes by `link` wait for its host?
+    pub(crate) fn is_slow(&self, link: LinkId) -> bool {
+        self.adapter_of.get(link.index()).is_some_and(|adapter| *adapter != NONE)
+    }
+
+    /// `arrivals` come to slow hosts in a window that ends at `limit`. Returns what these have taken in it, with that time as
+    /// arrival.
+    pub(crate) fn take_slowly(
+        &mut self,
+        mut arrivals: Vec<Incoming>,
+        limit: Time,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Vec<Incoming> {
+        arrivals.sort_unstable_by_key(|incoming| (self.adapter_of[incoming.link.index()], incoming.packet.arrival));
+        let mut taken = Taken::default();
+        for (number, adapter) in (0..).zip(&mut self.adapters) {
+            let begin = arrivals.partition_point(|incoming| self.adapter_of[incoming.link.index()] < number);
+            let end = arrivals.partition_point(|incoming| self.adapter_of[incoming.link.index()] <= number);
+            adapter.take(&arrivals[begin..end], limit, &mut taken);
+            if !taken.told.is_empty() {
+                self.groups[adapter.group as usize].planned.extend(taken.told.drain(..));
+                self.due.push(adapter.back);
+            }
+        }
+        for Incoming { packet, link, .. } in &taken.lost {
+            let number = self.of_link[link.index()] as usize;
+            let adapter = &self.adapters[self.adapter_of[link.index()] as usize];
+            let at = packet.arrival;
+            self.ports[number].port.refuse_unqueued((adapter.waiting(), at), packet, transmitter);
+        }
+        for number in 0..self.adapters.len() {
+            let adapter = &mut self.adapters[number];
+            let (at, back) = (adapter.next(), adapter.back);
+            if at < Time::MAX && at != std::mem::replace(&mut adapter.wakes_at, at) {
+                self.wake_at(back, at, transmitter);
+            }
+        }
+        taken.packets
+    }
+
+    /// Keeps from now on why ports are paused, for [`Ports::take_changes`] and the witness. No packet has come yet.
+    pub(crate) fn keep_reasons(&mut self) {
+        self.keeps_reasons = true;
+        for gate in self.ports.iter_mut().filter_map(|served| served.port.gate.as_mut()) {
+            gate.reasons.get_or_insert_default();
+        }
+    }
+
+    /// What has changed at ports that are paused since the last call, in no order.
+    pub(crate) fn take_changes(&mut self) -> Vec<PauseChange> {
+        std::mem::take(&mut self.changes)
     }
 
     /// The packets that are queued now have come by `link`.
@@ -275,7 +361,8 @@ impl Ports {
         self.bring_up_to(now, number, transmitter);
         let Served { port, queues, .. } = &mut self.ports[number as usize];
         let Some(gate) = &port.gate else { return };
-        let (place, group) = (gate.place, &mut self.groups[gate.group as usize]);
+        let (place, gate_group) = (gate.place, gate.group);
+        let group = &mut self.groups[gate_group as usize];
         transmitter.trailers.note_sent(port.node, port.link, packet);
         let counted = group.counted(packet, || self.accounts[self.ingress.index()].1);
         if counted.is_some_and(|counted| !group.admit(counted, packet.size(), place)) {
@@ -283,21 +370,66 @@ impl Ports {
         }
         let packet = Packet { arrival: Counted::write(counted), ..*packet };
         queues.take(port, now, &packet, &mut None, transmitter);
-        let pauses = counted.filter(|counted| group.pauses(*counted));
-        let told = pauses.map(|counted| (group.accounts[counted.account as usize].back, counted.class));
+        let (group, told) = (gate_group, counted.filter(|counted| group.pauses(*counted, now)));
         self.expect(number, transmitter);
-        if let Some((back, class)) = told {
-            self.tell(back, (class, true), now, transmitter);
+        if let Some(counted) = told {
+            let back = self.tell(group, counted, true, now, transmitter);
             self.expect(back, transmitter);
+            self.expect_refresh(group, transmitter);
         }
     }
 
-    /// Tells the neighbour of port `number` at `now` to pause a class, or to resume it.
-    fn tell(&mut self, number: u32, (class, pauses): (u8, bool), now: Time, transmitter: &mut Transmitter<'_>) {
-        let Served { port, queues, .. } = &mut self.ports[number as usize];
-        if let Some(gate) = &mut port.gate {
-            gate.told.say(class, pauses);
-            queues.start(port, now, transmitter);
+    /// `group` tells at `now` the neighbour from which packets have come that are `counted` to pause their class, or to resume
+    /// it. Returns the port that leads there.
+    fn tell(
+        &mut self,
+        group: u32,
+        counted: Counted,
+        pauses: bool,
+        now: Time,
+        transmitter: &mut Transmitter<'_>,
+    ) -> u32 {
+        let of = &self.groups[group as usize];
+        let back = of.accounts[counted.account as usize].back;
+        let reason = self.keeps_reasons.then(|| {
+            let (reason, behind) = of.reason(counted, now);
+            let link = |place: u32| self.ports[of.ports[place as usize] as usize].port.link;
+            match self.adapters.iter().find(|adapter| adapter.back == back) {
+                Some(adapter) => {
+                    PauseReason { shared: of.buffered, headroom: 0, threshold: adapter.xoff, behind: None, ..reason }
+                }
+                None => PauseReason { behind: behind.map(link), ..reason },
+            }
+        });
+        let Served { port, queues, .. } = &mut self.ports[back as usize];
+        let Some(gate) = &mut port.gate else { return back };
+        let (number, link) = (gate.say(counted.class, pauses), port.link);
+        queues.start(port, now, transmitter);
+        let paused = self.paused_by[link.index()];
+        let gate = self.ports[paused as usize].port.gate.as_mut();
+        if let (Some(reason), Some(reasons)) = (reason, gate.and_then(|gate| gate.reasons.as_mut())) {
+            reasons.tell(number, counted.class, reason);
+        }
+        back
+    }
+
+    /// Makes sure that a port of `group` is due when a neighbour must be told again to pause.
+    fn expect_refresh(&mut self, group: u32, transmitter: &mut Transmitter<'_>) {
+        let group = &mut self.groups[group as usize];
+        let at = group.next_refresh();
+        if at < Time::MAX && at != std::mem::replace(&mut group.wakes_at, at) {
+            let number = group.ports[0];
+            self.wake_at(number, at, transmitter);
+        }
+    }
+
+    /// Makes port `number` due at `at`.
+    fn wake_at(&mut self, number: u32, at: Time, transmitter: &mut Transmitter<'_>) {
+        let window = transmitter.windows.of(at);
+        if window > transmitter.calendar.now() {
+            transmitter.calendar.schedule(window, self.first_input + number);
+        } else {
+            self.due.push(number);
         }
     }
 
@@ -307,27 +439,53 @@ impl Ports {
             let ports = &self.ports;
             let events = self.groups[group as usize].ports.iter();
             let events = events.map(|number| (ports[*number as usize].port.next_event(transmitter), *number));
-            let Some((at, number)) = events.min().filter(|(at, _)| *at <= now && *at < Time::MAX) else { break };
+            let (at, number) = events.min().unwrap_or((Time::MAX, 0));
+            // What leaves at the same instant may end a pause.
+            let refresh = self.groups[group as usize].next_refresh();
+            if refresh < at && refresh <= now {
+                if let Some(counted) = self.groups[group as usize].refresh(refresh) {
+                    let back = self.tell(group, counted, true, refresh, transmitter);
+                    self.touched.push(back);
+                }
+                continue;
+            }
+            if let Some(planned) = self.groups[group as usize].planned.front().copied()
+                && planned.at < at
+                && planned.at <= now
+            {
+                let of = &mut self.groups[group as usize];
+                of.planned.pop_front();
+                of.tell_planned(planned);
+                let back = self.tell(group, planned.counted, planned.pauses, planned.at, transmitter);
+                self.touched.push(back);
+                continue;
+            }
+            if at > now || at == Time::MAX {
+                break;
+            }
             let Served { port, queues, .. } = &mut self.ports[number as usize];
             queues.advance(port, at, &mut None, transmitter);
             self.touched.push(number);
+            if let Some(reasons) = port.gate.as_mut().and_then(|gate| gate.reasons.as_mut()) {
+                self.changes.append(&mut reasons.changes);
+            }
             let left = port.gate.as_mut().and_then(|gate| gate.left.take().map(|left| (left, gate.place)));
             let Some(((counted, size), place)) = left else { continue };
-            let group = &mut self.groups[group as usize];
-            group.release(counted, size, place);
-            if group.resumes(counted) {
-                let back = group.accounts[counted.account as usize].back;
-                self.tell(back, (counted.class, false), at, transmitter);
+            let of = &mut self.groups[group as usize];
+            of.release(counted, size, place);
+            if of.resumes(counted) {
+                let back = self.tell(group, counted, false, at, transmitter);
                 self.touched.push(back);
             }
         }
         for number in std::mem::take(&mut self.touched) {
             self.expect(number, transmitter);
         }
+        self.expect_refresh(group, transmitter);
     }
 
-    /// Makes sure that port `number` is due when its next transmission begins, if packets wait. Packets pass it
-    /// again when none wait.
+    /// Makes sure that port `number` is due when its next transmission begins, if packets wait, and when a pause of it is
+    /// over. Packets pass it again when none wait.
     #[inline]
     fn expect(&mut self, number: u32, transmitter: &mut Transmitter<'_>) {
         let Served { port, queues, is_expected } = &mut self.ports[number as usize];
@@ -341,6 +499,12 @@ impl Ports {
                 transmitter.calendar.schedule(window, self.first_input + number);
             } else {
                 self.due.push(number);
+            }
+        }
+        if let Some(gate) = &mut port.gate {
+            let at = gate.lapses_at();
+            if at < Time::MAX && at != std::mem::replace(&mut gate.wakes_at, at) {
+                self.wake_at(number, at, transmitter);
             }
         }
     }
@@ -449,7 +613,7 @@ impl Ports {
             let gate = port.gate.as_ref();
             gate.is_some_and(|gate| gate.closed.has(class)) && !port.is_serving() && queues.waits(class)
         };
-        (1..CLASSES as u8).find_map(|class| {
+        (0..CONTROL).find_map(|class| {
             let mut waiting: Vec<bool> = (0..self.ports.len() as u32).map(|number| is_waiting(number, class)).collect();
             // The ports at which packets stand that keep a port paused.
             let behind = |number: usize, waiting: &[bool]| -> Vec<usize> {
@@ -487,6 +651,8 @@ impl Ports {
         let before = Time(now.0.saturating_sub(1));
         (0..self.ports.len() as u32).for_each(|number| self.bring_up_to(before, number, transmitter));
         let held = |Served { port, queues, .. }: &Served| queues.waiting().0 + u32::from(port.is_doomed());
-        self.ports.iter().map(|served| (served.port.link, held(served))).collect()
+        let links = (0..).map(LinkId::new).zip(&self.adapter_of).filter(|(_, number)| **number != NONE);
+        let adapters = links.map(|(link, number)| (link, self.adapters[*number as usize].waiting()));
+        self.ports.iter().map(|served| (served.port.link, held(served))).chain(adapters).collect()
     }
 }

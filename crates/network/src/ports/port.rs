@@ -1,8 +1,10 @@
 //! An output port that is served packet by packet.
 
+use super::counted::Counted;
 use super::inconstant::{Fate, Inconstant, WORK_PER_BYTE, work};
-use super::pause::{Counted, Gate};
+use super::pause::Gate;
 use crate::change::Course;
+use crate::class::class_of;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire, RareEvents};
@@ -217,7 +219,8 @@ impl Port {
                 self.complete(queues, at, buffer, transmitter);
             }
             self.apply_changes(queues, at, buffer, transmitter);
-            if let Some(closed) = self.gate.as_mut().and_then(|gate| gate.apply(at)) {
+            let link = (self.link, self.kind.rate);
+            if let Some(closed) = self.gate.as_mut().and_then(|gate| gate.apply(at, link)) {
                 queues.close(closed);
             }
             if !self.in_service {
@@ -313,6 +316,11 @@ impl Port {
         let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return };
         if let Some(gate) = &mut self.gate {
             gate.serving = Counted::of(packet.arrival);
+            if transmitter.trailers.is_watched()
+                && let Some((paused, pause)) = gate.reasons.as_mut().and_then(|r| r.leave(class_of(&packet), now))
+            {
+                transmitter.trailers.note_held(self.link, now, &packet, (paused, pause));
+            }
         }
         if self.stamps {
             self.stamp(queues, &packet, now, transmitter);
@@ -374,7 +382,14 @@ impl Port {
             buffer.resize(bytes, queues.waiting().1);
         }
         let returned = match verdict {
-            Verdict::Queued => None,
+            Verdict::Queued => {
+                if let Some(reasons) = self.gate.as_mut().and_then(|gate| gate.reasons.as_mut())
+                    && transmitter.trailers.is_watched()
+                {
+                    reasons.join(class_of(packet), now);
+                }
+                None
+            }
             other => self.refuse(queues, now, other, transmitter),
         };
         if !self.passes && !self.in_service {

@@ -12,7 +12,7 @@ use super::settings::Table;
 use super::topology::TopologyTable;
 use super::transport::Transports;
 use super::workload::WorkloadTables;
-use crate::model::{Change, Measure, Record, Routing, Scenario};
+use crate::model::{Change, Measure, Record, Routing, Scenario, SlowHost};
 
 macro_rules! tables {
     (|$scenario:ident, $names:ident| $(
@@ -70,6 +70,11 @@ tables! {
     "change": Vec<Table<'_, Change>> = {
         let changes = scenario.changes.iter().map(|change| Table { settings: change.clone(), names });
         Some(changes.collect()).filter(|changes: &Vec<_>| !changes.is_empty())
+    };
+    /// Hosts that take slowly what comes to them.
+    "slow_host": Vec<Table<'_, SlowHost>> = {
+        let slow = scenario.slow_hosts.iter().map(|slow| Table { settings: slow.clone(), names });
+        Some(slow.collect()).filter(|slow: &Vec<_>| !slow.is_empty())
     };
     /// Transports, by names of your own.
     "transport" required: Transports<'_> = Some(Transports(&scenario.transports));

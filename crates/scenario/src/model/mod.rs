@@ -9,6 +9,7 @@ mod measure;
 mod reconverge;
 mod record;
 mod routing;
+mod slow_host;
 mod subflows;
 mod topology;
 mod transport;
@@ -21,8 +22,9 @@ pub use control::Control;
 pub use controls::ControlFile;
 pub use measure::Measure;
 pub use reconverge::Reconverge;
-pub use record::{Capture, CounterSeries, QueueSeries, Record, Series};
+pub use record::{Capture, CounterSeries, PauseSeries, QueueSeries, Record, Series};
 pub use routing::{LinkWeight, Placement, Routing, WeightRule};
+pub use slow_host::SlowHost;
 pub use subflows::Subflows;
 pub use topology::{Graph, Topology};
 pub use transport::{PathConfig, Paths, Priority, Transport};
@@ -69,6 +71,8 @@ settings! {
         layer_queues: Vec<(Layer, Queue)> = Vec::new();
         /// Changes of links, in the order of the file.
         changes: Vec<Change> = Vec::new();
+        /// Hosts that take slowly what comes, in the order of the file.
+        slow_hosts: Vec<SlowHost> = Vec::new();
         /// The transports, in the order of the file.
         transports: Vec<Transport> = Vec::new();
         /// Roles of hosts.

@@ -19,6 +19,8 @@ settings! {
         rtt: Series;
         /// Packets, bytes, drops and marks of links per interval.
         counters: CounterSeries;
+        /// When and why ports are paused, where `[queue]` has `pfc`: [`pause_events.parquet`](../results.md#pause_events).
+        pauses: PauseSeries;
         /// Packets, as Wireshark reads them, in [`capture.pcapng`](capture.md).
         capture: Capture;
     }
@@ -73,6 +75,17 @@ settings! {
 }
 
 settings! {
+    /// Pauses of ports, each when it begins, goes on, or ends, with the reason.
+    #[derive(Eq)]
+    pub struct PauseSeries {
+        /// None before this.
+        from: Time = Time::ZERO;
+        /// None after this.
+        until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
+    }
+}
+
+settings! {
     /// The ports whose packets are recorded. Without `hosts` and `links`: for each flow, those of
     /// the host that sends its data.
     #[derive(Eq)]
@@ -87,6 +100,8 @@ settings! {
         /// Only packets of the flows with these numbers.
         flows: Option<Vec<u32>>, from |_s| None => "all flows",
             within Length::from(1, "names no flow; leave it out to record all flows");
+        /// Are packets written? Pause frames, where `[queue]` has `pfc`, are written in any case.
+        packets: bool = true;
         /// Is payload written, as zeros? Without it a packet ends in the file where its headers
         /// end; its length and its checksums are those of the whole packet.
         payload: bool = false;

@@ -24,6 +24,7 @@ mod routing;
 mod section;
 mod settings;
 mod size;
+mod slow_host;
 mod surroundings;
 mod topology;
 mod trace;
@@ -40,7 +41,7 @@ use crate::compile::Compile;
 use crate::errors::Report;
 use crate::file::TABLES;
 use crate::known::Known;
-use crate::model::{Change, Priority, Scenario, Topology, Transport};
+use crate::model::{Change, Priority, Record, Scenario, Topology, Transport};
 use crate::tree::KeyPath;
 use controls::Controls;
 use section::{LONGEST, Section};
@@ -98,7 +99,9 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     if let Some(until) = &scenario.until {
         workload::check_until(until, labels, top);
     }
+    scenario.slow_hosts = slow_host::resolve(&known, period, queue.as_ref(), top);
     scenario.record = record::resolve(&known, period, labels, &transports.resolved, top);
+    check_records(&scenario.record, queue.as_ref(), report);
     if let Some((queue, layers)) = queue {
         (scenario.queue, scenario.layer_queues) = (queue, layers);
     }
@@ -202,6 +205,21 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
             );
             return report.error(&path.at("buffer"), message);
         }
+    }
+}
+
+/// Pauses are recorded where there are some.
+fn check_records(record: &Record, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
+    if queues.is_none_or(|(queue, _)| queue.pfc.is_some()) {
+        return;
+    }
+    let path = KeyPath::default().at("record");
+    if record.pauses.is_some() {
+        report.error(&path.at("pauses"), "no port is paused; write pfc in [queue], or leave it out");
+    }
+    if record.capture.as_ref().is_some_and(|capture| !capture.packets) {
+        let why = "nothing is left to record, as no port sends pause frames; write pfc in [queue], or packets = true";
+        report.error(&path.at("capture").at("packets"), why);
     }
 }
 

@@ -37,8 +37,13 @@ pub(super) fn resolve(
                 section.check(from.saturating_add(every) <= until, "every", message);
             });
         }
+        if let Some(pauses) = &mut record.pauses {
+            section.within("pauses", |section| complete(pauses.from, &mut pauses.until, end, section));
+        }
         if let Some(capture) = &mut record.capture {
-            check_headers(transports, section);
+            if capture.packets {
+                check_headers(transports, section);
+            }
             section.within("capture", |section| complete(capture.from, &mut capture.until, end, section));
         }
     });
@@ -53,7 +58,11 @@ fn check_headers(transports: &[Option<Transport>], section: &mut Section<'_, '_>
             true if t.trimming => "`trimming = true`".to_string(),
             true => continue,
         };
-        let message = format!("packets of transport {:?} ({why}) have no TCP header; leave `capture` out", t.name);
+        let message = format!(
+            "packets of transport {:?} ({why}) have no TCP header; leave `capture` out, or write packets = false in it for pause \
+             frames alone",
+            t.name
+        );
         section.error("capture", message);
     }
 }

@@ -150,9 +150,13 @@ fn tables_list_the_keys_of_the_schema() {
     assert_eq!(first_cells("scenario/transport.md"), properties("Transport"));
     assert_eq!(first_cells("scenario/change.md"), properties("Change"));
     assert_eq!(first_cells("scenario/record.md"), properties("Record"));
-    for (key, series) in
-        [("queue", "QueueSeries"), ("cwnd", "Series"), ("counters", "CounterSeries"), ("capture", "Capture")]
-    {
+    for (key, series) in [
+        ("queue", "QueueSeries"),
+        ("cwnd", "Series"),
+        ("counters", "CounterSeries"),
+        ("pauses", "PauseSeries"),
+        ("capture", "Capture"),
+    ] {
         assert_eq!(first_cells_of("scenario/record.md", key), properties(series), "{key}");
     }
     assert_eq!(first_cells_of("scenario/change.md", "burst_loss"), properties("BurstLoss"));

@@ -60,7 +60,7 @@ impl File {
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ];
             if spec.from.index() < plan.fabric.hosts() {
-                let mac = hardware_address(HostId::from(spec.from));
+                let mac = hardware_address(spec.from);
                 options.push(InterfaceDescriptionOption::IfMacAddr(Cow::Owned(mac.to_vec())));
             }
             writer.write_pcapng_block(InterfaceDescriptionBlock {

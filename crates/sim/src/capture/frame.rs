@@ -6,7 +6,7 @@ use super::options::{Mapping, Options};
 use crate::host::encoding::decode;
 use crate::plan::{FlowId, Plan};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader};
-use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
+use linkpool_network::{Envelope, Flags, HostId, NodeId, Packet, Trailer};
 use linkpool_transport::{Segment, Seq, SubflowId};
 
 /// The ports of senders of data: a subflow has 32 of its own for each of 256 flows.
@@ -27,9 +27,9 @@ pub(super) fn address(host: HostId) -> [u8; 4] {
     (u32::from_be_bytes([10, 0, 0, 1]) + u32::from(host)).to_be_bytes()
 }
 
-/// The address of a host's network card, of those that are assigned locally.
-pub(super) fn hardware_address(host: HostId) -> [u8; 6] {
-    let [a, b, c, d] = u32::from(host).to_be_bytes();
+/// The address of a node's network card, of those that are assigned locally.
+pub(super) fn hardware_address(node: NodeId) -> [u8; 6] {
+    let [a, b, c, d] = u32::from(node).to_be_bytes();
     [2, 0, a, b, c, d]
 }
 
@@ -78,7 +78,7 @@ impl<'p> Framer<'p> {
         let mut ip = Ipv4Header::new(length, 64, IpNumber::TCP, address(from), address(to)).expect("a packet is short");
         (ip.dont_fragment, ip.ecn, ip.dscp) = (true, ecn(packet.flags), dscp(packet.flags));
         ip.header_checksum = ip.calc_header_checksum();
-        let (source, destination) = (hardware_address(from), hardware_address(to));
+        let (source, destination) = (hardware_address(from.into()), hardware_address(to.into()));
         self.bytes.clear();
         self.bytes.extend(Ethernet2Header { source, destination, ether_type: EtherType::IPV4 }.to_bytes());
         self.bytes.extend_from_slice(&ip.to_bytes());

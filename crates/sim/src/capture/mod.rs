@@ -10,13 +10,14 @@ mod frame;
 mod keys;
 mod options;
 pub(crate) mod order;
+mod pause;
 
 use crate::plan::{FlowId, Plan, View};
 use crate::results::passing::Passed;
 use connections::Connections;
 use file::File;
 use frame::Framer;
-use linkpool_network::HostId;
+use linkpool_network::{HostId, PauseFrame};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -61,6 +62,12 @@ impl<'p> Capture<'p> {
 
     fn take(&mut self, passed: &Passed) -> Result<(), CaptureError> {
         let (packet, trailer) = (&passed.packet, passed.trailer.as_ref());
+        if let Some(frame) = PauseFrame::of(packet) {
+            return self.take_pause(passed, frame);
+        }
+        if !self.record.packets {
+            return Ok(());
+        }
         let known = self.connections.know(packet, trailer);
         let Some(View { port, inbound }) = passed.view else { return Ok(()) };
         if !(self.record.from..=self.record.until).contains(&passed.at) {
@@ -78,6 +85,17 @@ impl<'p> Capture<'p> {
         }
         let (bytes, length) = self.framer.frame((packet, trailer), &known, self.record.payload);
         self.file.packet(passed.at, (port, inbound), bytes, length)
+    }
+
+    /// A pause frame passes a port. It is of no flow, so it is written whatever flows are wanted.
+    fn take_pause(&mut self, passed: &Passed, frame: PauseFrame) -> Result<(), CaptureError> {
+        let Some(View { port, inbound }) = passed.view else { return Ok(()) };
+        if !(self.record.from..=self.record.until).contains(&passed.at) {
+            return Ok(());
+        }
+        let sender = self.plan.fabric.links()[passed.link.index()].from;
+        let bytes = pause::frame(sender, frame);
+        self.file.packet(passed.at, (port, inbound), &bytes, bytes.len() as u32)
     }
 
     /// Has writing failed?

@@ -3,7 +3,7 @@
 use crate::host::encoding::LAST;
 use crate::plan::{CapturePlan, Plan};
 use crate::results::passing::{Passed, Passing};
-use linkpool_network::{Kind, Network};
+use linkpool_network::{Kind, Network, PauseFrame};
 use linkpool_units::Time;
 
 /// The packets that tell whose other packets are: of handshakes, and at the ends of flows. They are
@@ -44,7 +44,8 @@ impl<'p> Order<'p> {
         for Passing { link, packet, trailer } in passing {
             let spec = &self.plan.fabric.links()[link.index()];
             let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
-            let tells = spec.from.index() < self.plan.fabric.hosts() && packet.kind.has_any(TELLING);
+            let is_telling = packet.kind.has_any(TELLING) && PauseFrame::of(&packet).is_none();
+            let tells = spec.from.index() < self.plan.fabric.hosts() && is_telling;
             if tells && views.iter().all(|view| view.inbound) {
                 self.pending.push(Passed { at: sent, link, view: None, packet, trailer });
             }

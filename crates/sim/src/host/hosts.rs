@@ -15,9 +15,12 @@ use crate::host::timer;
 use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
 use crate::results::passing::Passing;
+use crate::results::sample::{Sample, Value};
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{prefetch, stream};
-use linkpool_network::{Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, Routes, Trailer};
+use linkpool_network::{
+    Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, PauseChange, Routes, Trailer,
+};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
@@ -529,6 +532,12 @@ impl Handler for Hosts<'_> {
 
     fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>) {
         self.context.passing(Passing { link, packet: *packet, trailer: trailer.copied() });
+    }
+
+    fn on_pause(&mut self, change: &PauseChange) {
+        if self.plan.record.pauses.as_ref().is_some_and(|pauses| (pauses.from..=pauses.until).contains(&change.at)) {
+            self.context.sample([Sample { at: change.at, value: Value::Pause(*change) }]);
+        }
     }
 
     fn is_full(&self) -> bool {

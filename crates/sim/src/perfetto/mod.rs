@@ -12,7 +12,8 @@ use crate::plan::FlowId;
 use crate::run::{Progress, RunError};
 use crate::trace::{Row, Traced, What, follow};
 use file::File;
-use linkpool_scenario::Scenario;
+use linkpool_scenario::{PauseSeries, Scenario};
+use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tracks::Tracks;
@@ -40,7 +41,7 @@ pub struct Lifetime {
 }
 
 /// Simulates `scenario` until `flows` have ended, as [`crate::trace()`] does, and writes their
-/// events, and the queue lengths that the scenario records, to `path`. Memory is bounded: the file
+/// events, the queue lengths that the scenario records, and all pauses of ports, to `path`. Memory is bounded: the file
 /// is written while the run goes on. Returns when the flows began and ended, of those that started.
 ///
 /// # Errors
@@ -51,6 +52,11 @@ pub fn perfetto(
     path: &Path,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Lifetime>, PerfettoError> {
+    let mut scenario = scenario.clone();
+    if scenario.queue.pfc.is_some() {
+        scenario.record.pauses.get_or_insert(PauseSeries { from: Time::ZERO, until: Time::MAX });
+    }
+    let scenario = &scenario;
     let failed = |e| PerfettoError::Write(path.display().to_string(), e);
     let fabric = scenario.topology.fabric();
     let tracks = std::cell::RefCell::new(Tracks::new(File::create(path).map_err(failed)?, &fabric));

@@ -4,9 +4,10 @@ use super::file::{File, Track};
 use crate::plan::FlowId;
 use crate::results::sample::{Sample, Value};
 use crate::trace::{End, Row, State, What};
-use linkpool_network::{Fabric, LinkId};
+use linkpool_network::{Fabric, LinkId, PauseChange, PauseEvent, PauseReason};
 use linkpool_transport::SubflowId;
-use std::collections::{BTreeMap, HashSet};
+use linkpool_units::Time;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Writes what happens to tracks.
 pub(super) struct Tracks<'f> {
@@ -15,6 +16,8 @@ pub(super) struct Tracks<'f> {
     flows: BTreeMap<FlowId, Flow>,
     /// Links whose tracks are known.
     links: HashSet<LinkId>,
+    /// By link and priority whose track is known: is it paused?
+    paused: HashMap<(LinkId, u8), bool>,
 }
 
 /// A flow so far.
@@ -86,6 +89,9 @@ const MESSAGES: u64 = 1 << 62;
 /// The tracks of queues.
 const QUEUES: u64 = 1 << 63;
 
+/// The tracks of pauses.
+const PAUSES: u64 = QUEUES + (1 << 40);
+
 fn process(flow: FlowId) -> u64 {
     (u64::from(flow) + 1) << 12
 }
@@ -102,14 +108,53 @@ fn queue(link: LinkId, in_bytes: bool) -> u64 {
     QUEUES + ((u64::from(u32::from(link)) + 1) << 1) + u64::from(in_bytes)
 }
 
+fn pauses(link: LinkId, priority: u8) -> u64 {
+    PAUSES + ((u64::from(u32::from(link)) + 1) << 4) + u64::from(priority)
+}
+
 impl<'f> Tracks<'f> {
     pub(super) fn new(file: File, fabric: &'f Fabric) -> Tracks<'f> {
-        Tracks { file, fabric, flows: BTreeMap::new(), links: HashSet::new() }
+        Tracks { file, fabric, flows: BTreeMap::new(), links: HashSet::new(), paused: HashMap::new() }
     }
 
-    /// A sample of a queue; other series are not drawn, as events say more.
+    /// A sample of a queue, or a pause; other series are not drawn, as events say more.
     pub(super) fn sample(&mut self, sample: &Sample) {
-        let Value::Queue { link, packets, bytes } = sample.value else { return };
+        match sample.value {
+            Value::Queue { link, packets, bytes } => self.queue(sample.at, link, packets, bytes),
+            Value::Pause(change) => self.pause(change),
+            _ => {}
+        }
+    }
+
+    /// A pause begins, goes on, or ends: a slice, with what had come by the link when it was decided.
+    fn pause(&mut self, PauseChange { at, link, priority, event, reason }: PauseChange) {
+        if self.paused.is_empty() {
+            self.file.track(Track { uuid: PAUSES, name: "paused links".to_string(), parent: None });
+        }
+        let uuid = pauses(link, priority);
+        let name = self.fabric.link_name(link);
+        let is_paused = self.paused.entry((link, priority)).or_insert_with(|| {
+            let name = format!("{name}, priority {priority}");
+            self.file.track(Track { uuid, name, parent: Some(PAUSES) });
+            false
+        });
+        match (event, *is_paused) {
+            (PauseEvent::Pause, _) => {
+                let by = self.fabric.name(self.fabric.links()[link.index()].to);
+                let PauseReason { shared, headroom, threshold, .. } = reason;
+                let text = format!("paused by {by}: {shared} B shared of {threshold} B, {headroom} B of headroom");
+                self.file.begin(at.0, uuid, &text, Vec::new());
+                *is_paused = true;
+            }
+            (PauseEvent::Resume | PauseEvent::Lapse, true) => {
+                self.file.end(at.0, uuid);
+                *is_paused = false;
+            }
+            (PauseEvent::Refresh, _) | (_, false) => {}
+        }
+    }
+
+    fn queue(&mut self, at: Time, link: LinkId, packets: u32, bytes: u64) {
         if self.links.is_empty() {
             self.file.track(Track { uuid: QUEUES, name: "queues".to_string(), parent: None });
         }
@@ -119,8 +164,8 @@ impl<'f> Tracks<'f> {
                 self.file.counter(Track { uuid: queue(link, in_bytes), name, parent: Some(QUEUES) }, unit);
             }
         }
-        self.file.count(sample.at.0, queue(link, false), f64::from(packets));
-        self.file.count(sample.at.0, queue(link, true), bytes as f64);
+        self.file.count(at.0, queue(link, false), f64::from(packets));
+        self.file.count(at.0, queue(link, true), bytes as f64);
     }
 
     /// An event of a flow.
@@ -149,6 +194,11 @@ impl<'f> Tracks<'f> {
                     _ => format!("{} lost on {link}", packet.kind),
                 };
                 let values = [("packets in the queue", u64::from(*queued))];
+                self.file.instant(at, track(flow, packet.subflow, 0), name, &values, Vec::new());
+            }
+            What::Held { packet, link, paused, pause, .. } => {
+                let name = format!("{} held back by pauses at {link}", packet.kind);
+                let values = [("paused, ns", paused / 1_000), ("priority", u64::from(pause.priority))];
                 self.file.instant(at, track(flow, packet.subflow, 0), name, &values, Vec::new());
             }
             What::Given { message, begin, end, .. } => self.given(at, flow, *message, end - begin),
@@ -317,6 +367,7 @@ mod tests {
         }
         for link in [0, 1, 2, u32::MAX].map(LinkId::from) {
             queues.extend([queue(link, false), queue(link, true)]);
+            queues.extend([0, 7].map(|priority| pauses(link, priority)));
         }
         assert!(flows.iter().all(|track| *track < MESSAGES));
         assert!(lanes.iter().all(|track| (MESSAGES..QUEUES).contains(track)));

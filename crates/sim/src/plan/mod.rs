@@ -29,7 +29,8 @@ pub use waits::{Follower, Waits};
 
 use linkpool_engine::hash_u64;
 use linkpool_network::{
-    Fabric, HostId, LinkId, Partitions, Policies, QueuePolicy, Routing, Spreading, Timetable, partition_for, topology,
+    Fabric, HostId, Intake, LinkId, Network, NodeId, Partitions, Policies, QueuePolicy, Routing, Spreading, Timetable,
+    partition_for, topology,
 };
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
@@ -87,6 +88,8 @@ pub struct Plan {
     pub changes: LinkChanges,
     /// The time series and packets to record.
     pub record: scenario::Record,
+    /// Hosts that take slowly what comes to them.
+    pub slow_hosts: Vec<scenario::SlowHost>,
     /// The ports whose packets are recorded, if there are any.
     pub capture: Option<CapturePlan>,
     /// The seed of all random streams.
@@ -163,6 +166,7 @@ impl Plan {
             persistent,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
+            slow_hosts: scenario.slow_hosts.clone(),
             capture,
             seed: scenario.seed,
             most_connections: MOST_CONNECTIONS,
@@ -269,6 +273,16 @@ impl Plan {
     /// The changes of the network, with its routes at each time.
     pub fn timetable(&self) -> Timetable {
         self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
+    }
+
+    /// Lets hosts of `network` that are slow take slowly what comes to them.
+    pub(crate) fn slow_down(&self, network: &mut Network) {
+        for slow in &self.slow_hosts {
+            let intake = Intake { buffer: slow.buffer, rate: slow.rate, from: slow.from, until: slow.until };
+            for link in slow.hosts.iter().flat_map(|host| self.fabric.links_from(NodeId::from(*host))) {
+                network.slow_down(self.fabric.reverse(link), intake, &self.fabric);
+            }
+        }
     }
 
     /// The threads of its run, of those that it may have: where ports pause others, one, whatever is asked for.

@@ -22,6 +22,7 @@ struct Counted {
     packets: u64,
     on_wire: OnWire,
     rare: RareEvents,
+    paused: Option<Time>,
 }
 
 impl Counters {
@@ -58,9 +59,15 @@ impl Counters {
         now <= self.until
     }
 
-    /// Takes the counters of `link` and what it has put on the wire at `now`. Returns the difference,
-    /// unless this is the first sample.
-    pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, on_wire): (LinkStats, OnWire)) -> Option<Sample> {
+    /// Takes the counters of `link`, what it has put on the wire and for how long it was paused at `now`. Returns the
+    /// difference, unless this is the first sample.
+    pub(crate) fn count(
+        &mut self,
+        link: LinkId,
+        now: Time,
+        (stats, on_wire): (LinkStats, OnWire),
+        paused: Option<Time>,
+    ) -> Option<Sample> {
         let before = &mut self.before[link.index()];
         // A packet that is cut off with its link was accepted, and partly on the wire: neither is
         // taken back.
@@ -74,9 +81,10 @@ impl Counters {
                 bytes: on_wire.bytes() - before.on_wire.bytes(),
                 sent: on_wire.since(before.on_wire),
                 rare: stats.rare - before.rare,
+                paused: paused.map(|paused| paused - before.paused.unwrap_or_default()),
             },
         });
-        *before = Counted { at: Some(now), packets, on_wire, rare: stats.rare };
+        *before = Counted { at: Some(now), packets, on_wire, rare: stats.rare, paused };
         sample
     }
 }
@@ -101,8 +109,12 @@ mod tests {
             let stats = LinkStats { packets, ..LinkStats::default() };
             // 8 Gbit/s: a byte a nanosecond.
             let on_wire = OnWire::at_rate(Rate::gbps(8), Time::from_ns(bytes));
-            counters.count(link, Time(at), (stats, on_wire)).map(|sample| match sample.value {
-                Value::Counters { since, packets, bytes, .. } => (since.0, packets, bytes),
+            let paused = Some(Time(at / 2));
+            counters.count(link, Time(at), (stats, on_wire), paused).map(|sample| match sample.value {
+                Value::Counters { since, packets, bytes, paused, .. } => {
+                    assert_eq!(paused, Some(Time(at / 2 - since.0 / 2)));
+                    (since.0, packets, bytes)
+                }
                 other => panic!("{other:?}"),
             })
         };

@@ -90,7 +90,9 @@ impl<'p> Sampling<'p> {
 
     fn count(&mut self, node: NodeId, link: LinkId, network: &mut Egress, context: &mut Context) {
         let Some(counters) = &mut self.counters else { return };
-        let sample = counters.count(link, context.now, network.counters(link, context.now));
+        let now = context.now;
+        let (counted, paused) = (network.counters(link, now), network.paused(link, now));
+        let sample = counters.count(link, now, counted, paused);
         if let Some(next) = counters.next(context.now) {
             context.set_timer(node, next, timer::SAMPLE_COUNTERS | u64::from(link));
         }
@@ -233,7 +235,8 @@ impl Component for Sampling<'_> {
         }
         if let Some(counters) = self.counters.as_mut().filter(|counters| counters.lasts(now)) {
             for link in counters.links().into_iter().filter(|link| context.queues_for(*link)) {
-                samples.extend(counters.count(link, now, network.link_outcome(link, now)));
+                let paused = network.pauses(link, now).map(|stats| stats.paused);
+                samples.extend(counters.count(link, now, network.link_outcome(link, now), paused));
             }
         }
         context.sample(samples);

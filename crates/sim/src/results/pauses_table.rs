@@ -24,6 +24,8 @@ table! {
     link: str, "" = row.plan.fabric.link_name(row.link).as_str();
     /// How often `TO` has paused a priority of this port; priorities count each.
     pauses: u64, "" = row.stats.pauses;
+    /// How often a pause was over by itself, as the frame was not repeated in time.
+    lapsed: u64, "" = row.stats.lapsed;
     /// Time for which at least one of its priorities was paused.
     paused_s: f64, "s" = row.stats.paused.secs();
     /// That time over the simulated time.

@@ -1,7 +1,7 @@
 //! Rows of time series.
 
 use crate::plan::FlowId;
-use linkpool_network::{LinkId, OnWire, RareEvents};
+use linkpool_network::{LinkId, OnWire, PauseChange, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
@@ -73,7 +73,11 @@ pub enum Value {
         sent: OnWire,
         /// Counters of rarer events.
         rare: RareEvents,
+        /// For how long the port was paused, where neighbours pause it.
+        paused: Option<Time>,
     },
+    /// A pause of a port begins, goes on, or ends.
+    Pause(PauseChange),
 }
 
 impl Sample {
@@ -86,6 +90,7 @@ impl Sample {
             Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), subflow.into()),
             Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), subflow.into()),
             Value::Counters { link, .. } => (self.at, 4, link.into(), 0),
+            Value::Pause(change) => (self.at, 5, change.link.into(), change.priority.into()),
         }
     }
 }

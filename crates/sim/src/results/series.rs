@@ -4,7 +4,7 @@ use crate::plan::{FlowId, Plan};
 use crate::results::column::{Row, TableInfo, table};
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
-use linkpool_network::{LinkId, OnWire, RareEvents};
+use linkpool_network::{LinkId, OnWire, PauseChange, PauseEvent, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 use parquet::errors::Result;
@@ -116,6 +116,7 @@ struct CounterRow<'a> {
     sent: OnWire,
     /// What it could have sent.
     could: OnWire,
+    paused: Option<Time>,
 }
 
 table! {
@@ -142,6 +143,49 @@ table! {
     /// What the link sent in the interval, with parts of bytes, over what it could have sent, at the rates that
     /// it had while it was up; 1 at the most. Null: it was down.
     utilisation: f64, "" = row.sent.share(row.could);
+    /// Time in the interval for which at least one priority of this port was paused; null: neighbours do not pause it.
+    paused_s: f64, "s" = row.paused.map(Time::secs);
+}
+
+/// A pause of a port begins, goes on, or ends.
+struct PauseEventRow<'a> {
+    at: Time,
+    link: &'a str,
+    change: PauseChange,
+    behind: Option<&'a str>,
+}
+
+table! {
+    /// Pauses that begin, go on, or end, by time, link and priority.
+    "pause_events" of PauseEventRow<'_>,
+    unless "to record it, write `pauses = {}` under [record], where `[queue]` has `pfc`", |row|
+    /// It takes effect at the port: the frame has come, or its time is over.
+    time_s: f64, "s" = row.at.secs();
+    /// `FROM->TO`: `TO` pauses the port of `FROM`.
+    link: str, "" = row.link;
+    /// Priority, 0 to 7; `"low"` is 0, and `"high"` 7.
+    priority: u32, "" = u32::from(row.change.priority);
+    /// `pause`; `refresh`: the frame was repeated; `resume`; `lapse`: the pause was over, and the frame was not repeated.
+    event: str, "" = name(row.change.event);
+    /// When `TO` decided so; of a lapse, when it had decided to pause.
+    told_s: f64, "s" = row.change.reason.told.secs();
+    /// Bytes of the priority that had come by the link and were still in the buffer of `TO` then, above the reserve.
+    shared_bytes: u64, "B" = row.change.reason.shared;
+    /// Bytes of them in the headroom.
+    headroom_bytes: u64, "B" = row.change.reason.headroom;
+    /// So many bytes it might have used of the shared buffer then.
+    threshold_bytes: u64, "B" = row.change.reason.threshold;
+    /// The link for which most of them waited; null: for none.
+    behind: str, "" = row.behind;
+}
+
+fn name(event: PauseEvent) -> &'static str {
+    match event {
+        PauseEvent::Pause => "pause",
+        PauseEvent::Refresh => "refresh",
+        PauseEvent::Resume => "resume",
+        PauseEvent::Lapse => "lapse",
+    }
 }
 
 /// The time series that the scenario asks for, written as they are sampled.
@@ -153,6 +197,7 @@ pub(crate) struct SeriesTables<'p> {
     rate: Option<Table>,
     rtt: Option<Table>,
     counters: Option<Table>,
+    pauses: Option<Table>,
 }
 
 impl<'p> SeriesTables<'p> {
@@ -167,6 +212,7 @@ impl<'p> SeriesTables<'p> {
             rate: wanted(record.rate.is_some(), Table::create::<RateRow>)?,
             rtt: wanted(record.rtt.is_some(), Table::create::<RttRow>)?,
             counters: wanted(record.counters.is_some(), Table::create::<CounterRow<'_>>)?,
+            pauses: wanted(record.pauses.is_some(), Table::create::<PauseEventRow<'_>>)?,
         })
     }
 
@@ -182,18 +228,24 @@ impl<'p> SeriesTables<'p> {
             }
             Value::Rate { flow, subflow, goodput } => push(&mut self.rate, &RateRow { at, flow, subflow, goodput }),
             Value::Rtt { flow, subflow, rtt } => push(&mut self.rtt, &RttRow { at, flow, subflow, rtt }),
-            Value::Counters { link, since, packets, bytes, sent, rare } => {
+            Value::Counters { link, since, packets, bytes, sent, rare, paused } => {
                 let rate = self.plan.fabric.links()[link.index()].rate;
                 let could = |by| self.plan.changes.capacity(link, rate, by);
                 let could = could(at).since(could(since));
                 let link = self.link_names[link.index()].as_str();
-                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, sent, could })
+                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, sent, could, paused })
+            }
+            Value::Pause(change) => {
+                let name = |link: LinkId| self.link_names[link.index()].as_str();
+                let (link, behind) = (name(change.link), change.reason.behind.map(name));
+                push(&mut self.pauses, &PauseEventRow { at, link, change, behind })
             }
         }
     }
 
     pub(crate) fn close(self) -> Result<()> {
-        [self.queue, self.cwnd, self.rate, self.rtt, self.counters].into_iter().flatten().try_for_each(Table::close)
+        let all = [self.queue, self.cwnd, self.rate, self.rtt, self.counters, self.pauses];
+        all.into_iter().flatten().try_for_each(Table::close)
     }
 }
 
@@ -202,5 +254,5 @@ fn push<R: Row>(table: &mut Option<Table>, row: &R) -> Result<()> {
 }
 
 /// The tables of this file.
-pub(super) const SERIES: [TableInfo; 5] =
-    [QueueRow::TABLE, CwndRow::TABLE, RateRow::TABLE, RttRow::TABLE, CounterRow::TABLE];
+pub(super) const SERIES: [TableInfo; 6] =
+    [QueueRow::TABLE, CwndRow::TABLE, RateRow::TABLE, RttRow::TABLE, CounterRow::TABLE, PauseEventRow::TABLE];

@@ -8,7 +8,7 @@ mod rows;
 mod watch;
 mod watched;
 
-pub use row::{End, Row, Sight, State, What};
+pub use row::{Because, End, Row, Sight, State, What};
 
 use crate::host::component::Mine;
 use crate::host::hosts::Hosts;
@@ -76,6 +76,7 @@ pub(crate) fn follow(
     let buffers = Buffer::of_partitions(1);
     let smallest = plan.smallest_packet();
     let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &whole, 0);
+    plan.slow_down(&mut network);
     network.watch(plan.fabric.hosts());
     let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();
     let lookahead = network.lookahead();

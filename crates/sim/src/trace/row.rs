@@ -110,6 +110,20 @@ pub enum What {
         /// Packets in the queue by flow (none: unknown). Empty where the port does not tell.
         queue: Vec<(Option<FlowId>, u32)>,
     },
+    /// A packet of the flow leaves a port at which pauses have held it back.
+    Held {
+        /// To which end it is on its way.
+        to: End,
+        /// The packet.
+        #[serde(flatten)]
+        packet: Sight,
+        /// `FROM->TO` of the port, which `TO` had paused.
+        link: String,
+        /// For how long its priority was paused while it waited, ps.
+        paused: u64,
+        /// The last of the pauses.
+        pause: Because,
+    },
     /// The sender's view of a subflow has changed.
     State {
         /// The subflow.
@@ -153,6 +167,23 @@ pub enum What {
         /// All data is acknowledged.
         finished: bool,
     },
+}
+
+/// Why a port was paused.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Because {
+    /// When the pause began at the port, ps.
+    pub since: u64,
+    /// The priority.
+    pub priority: u8,
+    /// Bytes of it that had come by the link and were still at the switch that asked for the pause, above its reserve.
+    pub shared: u64,
+    /// Bytes of them in the headroom.
+    pub headroom: u64,
+    /// So many bytes of the shared buffer it might have used.
+    pub threshold: u64,
+    /// The link for which most of them waited.
+    pub behind: Option<String>,
 }
 
 /// A packet as a trace shows it.

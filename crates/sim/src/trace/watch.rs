@@ -1,7 +1,7 @@
 //! Records the events of some flows: packets that their ends get and send, and changes of state.
 
 use super::Traced;
-use super::row::{End, Sight, State, What};
+use super::row::{Because, End, Sight, State, What};
 use super::rows::Rows;
 use super::watched::{Watched, row};
 use crate::host::connection::{Opening, OpeningFor};
@@ -12,7 +12,9 @@ use crate::host::message::Message;
 use crate::host::slots::Occupant;
 use crate::host::timer;
 use crate::plan::{FlowId, Plan};
-use linkpool_network::{Cause, Discarded, Egress, Handler, Kind, LinkId, NodeId, Packet, Seen, Trailer, Witness};
+use linkpool_network::{
+    Cause, Discarded, Egress, Handler, Held, Kind, LinkId, NodeId, Packet, PauseChange, Seen, Trailer, Witness,
+};
 use linkpool_transport::{Family, SendBuffer, SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
@@ -191,6 +193,29 @@ impl<'p> Watch<'p> {
             }
         }
         self.lost(&seen.discarded);
+        self.held(&seen.held);
+    }
+
+    /// Notes packets that pauses have held back.
+    fn held(&mut self, held: &[Held]) {
+        for Held { at, link, packet: Seen { packet, trailer }, paused, pause } in held {
+            let Some((flow, to, subflow)) = self.addressee(packet, trailer.as_ref()) else { continue };
+            if !self.records(flow) || !self.watches(flow) {
+                continue;
+            }
+            let (fabric, reason) = (&self.plan.fabric, pause.reason);
+            let pause = Because {
+                since: pause.since.0,
+                priority: pause.priority,
+                shared: reason.shared,
+                headroom: reason.headroom,
+                threshold: reason.threshold,
+                behind: reason.behind.map(|link| fabric.link_name(link)),
+            };
+            let packet = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
+            let link = fabric.link_name(*link);
+            self.row(*at, flow, What::Held { to, packet, link, paused: paused.0, pause });
+        }
     }
 
     /// Takes what is known of a packet that waits at a port of its host.
@@ -434,6 +459,10 @@ impl Handler for Watch<'_> {
 
     fn on_message(&mut self, host: NodeId, at: Time, message: Message) {
         self.hosts.on_message(host, at, message);
+    }
+
+    fn on_pause(&mut self, change: &PauseChange) {
+        self.hosts.on_pause(change);
     }
 
     fn is_full(&self) -> bool {

@@ -311,3 +311,46 @@ fn a_fin_has_the_data_fin_of_a_single_segment() {
     let ack = captured.frames.iter().rfind(|f| f.port.1 && f.tcp.source_port == 49_152 && !f.tcp.syn).unwrap();
     assert_eq!(ack.tcp.options.as_slice()[4..8], (0x457e_1029_u32 + 1_000).to_be_bytes());
 }
+
+/// The frames of a run of `text` that are no packets: when they pass, at which port, in or out, and their bytes.
+fn pause_frames(text: &str) -> Vec<(u128, u32, u32, Vec<u8>)> {
+    let directory = tempfile::tempdir().unwrap();
+    run_to_directory(&scenario(text), directory.path(), Some(1), &mut |_| true).unwrap();
+    let file = std::fs::File::open(directory.path().join("capture.pcapng")).unwrap();
+    let mut reader = PcapNgReader::new(file).unwrap();
+    let mut frames = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.unwrap()
+            && packet.data[12..14] == [0x88, 0x08]
+        {
+            let [EnhancedPacketOption::Flags(direction)] = packet.options[..] else { panic!("{packet:?}") };
+            assert_eq!(packet.original_len as usize, packet.data.len());
+            frames.push((packet.timestamp.as_nanos(), packet.interface_id, direction, packet.data.to_vec()));
+        }
+    }
+    frames
+}
+
+/// The 19th packet of 1,106 B has come to L at 18,811.2 ns. The frame of 84 B has left L after 67.2 ns, and comes to S1 2 us
+/// later. It is written at both ends of its link, with the address of L, the third node; at hosts alone it comes in.
+#[test]
+fn pause_frames_are_written() {
+    let of = |control: &str, capture: &str| {
+        pause_frames(&format!(
+            "duration = \"1600us\"\n[topology.dumbbell]\npairs = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\nbottleneck_rate = \"1Mbps\"\n\
+             [queue.pfc]\nbuffer = \"100KB\"\nxoff = \"20KB\"\nreserve = \"0B\"\n[transport.t]\n{control}\n\
+             [[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"D1\"\nsize = \"1MB\"\n[record]\ncapture = {{ {capture} }}\n"
+        ))
+    };
+    let frames = of("control = \"roce\"", "packets = false, hosts = [\"S1\"], links = [\"L->S1\"]");
+    let seen: Vec<_> = frames.iter().map(|(at, port, way, _)| (*at, *port, *way)).collect();
+    assert_eq!(seen, [(18_878, 1, 2), (20_878, 0, 1)]);
+    let [(.., first), (.., second)] = &frames[..] else { panic!("{frames:?}") };
+    assert_eq!((first, first.len()), (second, 60));
+    let begin = [0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0x08, 0x01, 0x01, 0, 1, 0xff, 0xff, 0, 0];
+    assert_eq!((&first[..22], &first[22..]), (&begin[..], &[0; 38][..]));
+    assert!(of("control = \"roce\"", "packets = false, from = \"21us\"").is_empty());
+    // Beside the packets of TCP, whatever flows are wanted.
+    let reno = "control = \"reno\"\ninitial_window = 40";
+    assert_eq!(of(reno, "flows = [0]").len(), 1);
+}

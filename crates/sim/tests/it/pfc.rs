@@ -2,7 +2,7 @@
 
 use crate::common::{Run, run, same_on_four_threads, scenario};
 use linkpool_network::PauseStats;
-use linkpool_sim::{Plan, RunError, simulate};
+use linkpool_sim::{End, FlowId, Plan, RunError, Traced, What, simulate, trace};
 use linkpool_units::Time;
 
 fn pauses(r: &Run, link: &str) -> PauseStats {
@@ -67,6 +67,174 @@ fn scenario_pfc() -> linkpool_network::Pfc {
         flow("S1", "D1", "1MB", "")
     );
     scenario(&text).queue.pfc.expect("it has the table")
+}
+
+/// A quantum at 10 Gbit/s takes 51.2 ns, and a frame 67.2 ns. So a pause of one quantum is over before the next frame can
+/// come, and the headroom does not hold what comes in between. 1,000 quanta are 51.2 us: repeated after 40 us, or just as they
+/// end, they hold.
+#[test]
+fn a_pause_that_is_not_repeated_in_time_ends() {
+    let of = |keys: &str| {
+        let r = run(&format!(
+            "duration = \"1ms\"
+            [topology.dumbbell]
+            pairs = 1
+            rate = \"10Gbps\"
+            delay = \"2us\"
+            bottleneck_rate = \"1Mbps\"
+            [queue.pfc]
+            buffer = \"100KB\"
+            xoff = \"20KB\"
+            reserve = \"0B\"
+            {keys}
+            [transport.t]
+            control = \"roce\"
+            {}",
+            flow("S1", "D1", "1MB", "")
+        ));
+        let PauseStats { pauses: count, lapsed, paused, .. } = pauses(&r, "S1->L");
+        (count, lapsed, paused, pauses(&r, "L->S1").frames, r.link("L->R").stats.rare.drops)
+    };
+    let held = Time::from_ms(1) - Time(20_878_400);
+    // (1,000 - 18.8112)/51.2 are 19.2 repetitions, or 24.5 after 40 us each.
+    assert_eq!(of("quanta = 1000\nrefresh = 1.0"), (1, 0, held, 1 + 19, 0));
+    assert_eq!(of("quanta = 1000\nrefresh = 0.78125"), (1, 0, held, 1 + 24, 0));
+    let (count, lapsed, _, frames, drops) = of("quanta = 1\nrefresh = 1.0");
+    assert!(count > 100 && lapsed > 100 && frames > 100 && drops > 100, "{count} {lapsed} {frames} {drops}");
+}
+
+/// A window of ten segments of 1,538 B at 10 Gbit/s meets a link of 100 Mbit/s, behind the ACK of the handshake, of 90 B. The
+/// second to come to L goes to the headroom and asks for the pause, which takes 2,067.2 ns. By then S1 has begun the sixth; the
+/// seventh waits. L tells S1 to go on when the six have left, and that takes 2,067.2 ns, too. So the seventh is held back
+/// from 2 x 1,230.4 ns after the ACK has come until 7.2 + 6 x 123.04 us after it.
+#[test]
+fn a_trace_tells_what_a_pause_held_back() {
+    let s = scenario(&format!(
+        "duration = \"5ms\"
+        [topology.dumbbell]
+        pairs = 1
+        rate = \"10Gbps\"
+        delay = \"2us\"
+        bottleneck_rate = \"100Mbps\"
+        [queue.pfc]
+        buffer = \"100KB\"
+        xoff = \"3KB\"
+        reserve = \"0B\"
+        [transport.t]
+        control = \"reno\"
+        {}",
+        flow("S1", "D1", "14480B", "")
+    ));
+    let rows = trace(&s, &[Traced::from(FlowId::new(0))], &mut |_| true).expect("it runs");
+    let held = rows.iter().filter_map(|row| match &row.what {
+        What::Held { packet, link, paused, pause, to } => Some((row.at, packet, link, *paused, pause, *to)),
+        _ => None,
+    });
+    let held: Vec<_> = held.collect();
+    let (at, packet, link, paused, pause, to) = held[0];
+    assert_eq!((packet.kind, packet.seq, link.as_str(), to), ("data", 1 + 6 * 1_448, "S1->L", End::Receiver));
+    assert_eq!(paused, 7_200_000 + 6 * 123_040_000 - 2 * 1_230_400);
+    assert_eq!((pause.priority, pause.shared, pause.headroom, pause.threshold), (0, 1_538, 1_538, 3_000));
+    assert_eq!((pause.behind.as_deref(), pause.since), (Some("L->R"), at - paused));
+    // The packets behind it waited for as long.
+    assert!(held.iter().filter(|(.., p, _, _)| *p == paused).count() >= 4, "{held:?}");
+    let sent = rows.iter().find_map(|row| match &row.what {
+        What::Sent { packet: of, next, .. } if of == packet => *next,
+        _ => None,
+    });
+    assert_eq!(sent, Some(at + 1_230_400 + 2_000_000));
+}
+
+/// R takes 1 Gbit/s of what comes at 10: a packet of 1,106 B takes it 8,848 ns. Of 30,000 B of buffer 8,402 are headroom (2 x
+/// 2,500 + 3 x 1,106 + 84), so 21,598 B are the threshold, which the 20th packet passes, and below 18,598 W goes on. The first
+/// packet comes after 5,769.6 ns. All comes at the rate of R, nothing is lost, and W is paused in between.
+#[test]
+fn a_slow_host_gets_what_it_can_take() {
+    let of = |slow: &str| {
+        let r = run(&format!(
+            "duration = \"20ms\"
+            [topology.many-to-one]
+            senders = 1
+            rate = \"10Gbps\"
+            delay = \"2us\"
+            [queue.pfc]
+            buffer = \"200KB\"
+            [[slow_host]]
+            hosts = [\"R\"]
+            {slow}
+            [transport.t]
+            control = \"roce\"
+            {}",
+            flow("S1", "R", "1024KB", "")
+        ));
+        let (back, into) = (pauses(&r, "R->W"), pauses(&r, "W->R"));
+        let lost: u64 = r.outcome.links.iter().map(|link| link.stats.rare.drops).sum();
+        (r.flow(0).finished.map(|_| r.fct(0)), back, into, lost, r.flow(0).total(|s| s.retransmits))
+    };
+    let (fct, back, into, lost, again) = of("rate = \"1Gbps\"\nbuffer = \"30000B\"");
+    // 1,000 packets of 8,848 ns after the first has come, and the ACK of 86 B over two links of 2 us.
+    let first = 2 * (884_800 + 2_000_000);
+    let ack = fct.map(|fct| fct.0 - first - 1_000 * 8_848_000);
+    assert_eq!((ack, lost, again), (Some(2 * 2_000_000 + ACK), 0, 0));
+    assert!(into.pauses > 30 && back.frames >= 2 * into.pauses - 1, "{into:?} {back:?}");
+    assert!(into.paused > Time::from_ms(7) && into.lapsed == 0, "{into:?}");
+    // It becomes slow too late to matter, or is slow for 5 ms in which it takes nothing.
+    let quick = of("from = \"15ms\"\nbuffer = \"30000B\"");
+    assert_eq!((quick.0.map(|fct| fct.0), quick.2.pauses), (Some(first + 999 * 884_800 + 2 * 2_000_000 + ACK), 0));
+    let (fct, _, into, ..) = of("from = \"100us\"\nuntil = \"5100us\"\nbuffer = \"30000B\"");
+    let late = fct.map(|fct| fct.0 as f64 / 1e6 - quick.0.unwrap().0 as f64 / 1e6);
+    assert!(late.is_some_and(|us| (4_950.0..5_000.0).contains(&us)), "{late:?}");
+    assert_eq!((into.pauses, into.paused > Time::from_us(4_900)), (1, true));
+}
+
+/// The time of an ACK on two links of 10 Gbit/s, ps.
+const ACK: u64 = 2 * 86 * 800;
+
+/// A host that takes nothing pauses its leaf without end: the frame is repeated every 1.678 ms (half of 65,535 x 51.2 ns).
+/// The spine is paused by the leaf, the other leaf by the spine, and its hosts by that. So a flow between two hosts that nobody
+/// is slow at comes to a stop: its packets wait behind those for the slow host. With a priority of its own it does not.
+#[test]
+fn a_storm_of_pauses_stops_others() {
+    let storm = |slow: &str, queue: &str, priority: &str| {
+        let r = run(&format!(
+            "duration = \"8ms\"
+            [topology.leaf-spine]
+            leaves = 2
+            spines = 1
+            hosts_per_leaf = 3
+            rate = \"10Gbps\"
+            delay = \"1us\"
+            [queue]
+            {queue}
+            pfc = {{ buffer = \"200KB\", xoff = \"40KB\" }}
+            {slow}
+            [transport.t]
+            control = \"roce\"
+            [transport.v]
+            control = \"roce\"
+            {priority}
+            {}
+            [[workload.flow]]
+            transport = \"v\"
+            from = \"h1\"
+            to = \"h4\"
+            size = \"1024KB\"
+            start = \"1ms\"",
+            flow("h0", "h3", "unlimited", "")
+        ));
+        let paused = ["l1->h3", "s0->l1", "l0->s0", "h0->l0"].map(|link| pauses(&r, link).paused > Time::from_ms(7));
+        let frames = pauses(&r, "h3->l1").frames;
+        let lost: u64 = r.outcome.links.iter().map(|link| link.stats.rare.drops).sum();
+        (r.flow(1).finished.is_some(), r.flow(1).acked_bytes, paused, frames, lost)
+    };
+    let slow = "[[slow_host]]\nhosts = [\"h3\"]";
+    assert_eq!(storm("", "", ""), (true, 1_024_000, [false; 4], 0, 0));
+    let (finished, acked, paused, frames, lost) = storm(slow, "", "");
+    assert_eq!((finished, acked, paused, lost), (false, 0, [true; 4], 0));
+    // The pause, and its repetitions by 8 ms.
+    assert_eq!(frames, 1 + 4);
+    let (finished, _, paused, _, lost) = storm(slow, "discipline = \"priority\"", "priority = \"high\"");
+    assert_eq!((finished, paused, lost), (true, [true; 4], 0));
 }
 
 /// Three senders at line rate into one link, without a window and without a law: nothing is lost or sent again, the link is

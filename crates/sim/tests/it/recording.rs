@@ -23,7 +23,9 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
     let every = Time::from_us(70);
     let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
     for sample in &r.samples {
-        let Value::Counters { link, since, packets, bytes, rare, sent } = sample.value else { panic!("{sample:?}") };
+        let Value::Counters { link, since, packets, bytes, rare, sent, .. } = sample.value else {
+            panic!("{sample:?}")
+        };
         let (accepted, sum, events, last) = &mut sums[link.index()];
         assert_eq!(since, *last, "without a gap");
         assert!(sample.at == since + every || sample.at == r.outcome.simulated);

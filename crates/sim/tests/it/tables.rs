@@ -431,3 +431,60 @@ fn a_measurement_counts_hops_and_goodput() {
     assert!((measured.goodput_over_line_rate / line_rate - 1.0).abs() < 1e-9);
     assert!(measured.user_s >= 0.0 && measured.wall_s > 0.0 && measured.setup_s > 0.0);
 }
+
+/// S1 sends packets of 1,106 B at 10 Gbit/s into a link that stands still as good as. Packet n has come after n x 884.8 +
+/// 2,000 ns; 18 are 19,908 B, and the next goes to the headroom. The frame of 84 B takes 67.2 + 2,000 ns. It is repeated
+/// after half of 65,535 x 51.2 ns.
+const STOPPED: &str = "duration = \"2ms\"
+[topology.dumbbell]
+pairs = 1
+rate = \"10Gbps\"
+delay = \"2us\"
+bottleneck_rate = \"1Mbps\"
+[queue.pfc]
+buffer = \"100KB\"
+xoff = \"20KB\"
+reserve = \"0B\"
+[transport.t]
+control = \"roce\"
+[[workload.flow]]
+transport = \"t\"
+from = \"S1\"
+to = \"D1\"
+size = \"1MB\"
+";
+
+/// From 20.8784 us on S1->L is paused.
+#[test]
+fn pauses_are_written_with_their_reasons() {
+    let record = |keys: &str| {
+        let counters = "counters = { every = \"10us\", links = [\"S1->L\", \"L->S1\"], until = \"40us\" }";
+        tables(&format!("{STOPPED}[record]\npauses = {{ {keys} }}\n{counters}\n"))
+    };
+    let all = record("");
+    let rows =
+        |table: &str, columns: &str| -> Vec<String> { all[table].iter().map(|row| values(row, columns)).collect() };
+    assert_eq!(
+        rows("pause_events", "time_s link priority event told_s shared_bytes headroom_bytes threshold_bytes behind"),
+        [
+            "2.08784e-5 S1->L 0 pause 1.88112e-5 19908 1106 20000 L->R",
+            "1.69857e-3 S1->L 0 refresh 1.69651e-3 19908 6636 20000 L->R"
+        ]
+    );
+    assert_eq!(
+        rows("counters", "time_s link paused_s"),
+        [
+            "1.00000e-5 S1->L 0",
+            "1.00000e-5 L->S1 0",
+            "2.00000e-5 S1->L 0",
+            "2.00000e-5 L->S1 0",
+            "3.00000e-5 S1->L 9.12160e-6",
+            "3.00000e-5 L->S1 0",
+            "4.00000e-5 S1->L 1.00000e-5",
+            "4.00000e-5 L->S1 0"
+        ]
+    );
+    assert_eq!(values(find(&all["pauses"], "link", "S1->L"), "pauses lapsed frames_sent"), "1 0 0");
+    assert_eq!(values(find(&all["pauses"], "link", "L->S1"), "pauses lapsed frames_sent"), "0 0 2");
+    assert!(record("from = \"21us\", until = \"1ms\"")["pause_events"].is_empty());
+}

@@ -107,7 +107,7 @@ def _notes(
     if strip is not None and len(strip["links"]) < strip["of"]:
         notes.append(
             f"The strip shows {len(strip['links'])} of {strip['of']} recorded links: those that "
-            "changed, and those that carried most."
+            "changed, those that were paused, and those that carried most."
         )
     notes.append(
         "Of each interval a line shows the first, last, least and largest sample, where there are "

@@ -10,7 +10,7 @@ from linkpool.report.data.numbers import column, rounded
 from linkpool.result import Result
 
 MOST_LINKS = 48
-"""Rows of the strip: links that changed, and then the links that carried most."""
+"""Rows of the strip: links that changed, then those paused, then those that carried most."""
 INTERVALS = 600
 """Columns of the strip, and points of the goodput, at most."""
 
@@ -22,7 +22,10 @@ def active_end(result: Result) -> float:
 
 
 def heat(result: Result, end: float) -> dict[str, Any] | None:
-    """Return the utilisation of links by interval in per cent, and their drops; None: no record."""
+    """Return what links did by interval: utilisation in per cent, drops, and per cent paused.
+
+    None: nothing was recorded.
+    """
     if not result.has("counters"):
         return None
     counters = result.scan("counters").filter(pl.col("time_s") <= end * 1.02 + 1e-9)
@@ -30,10 +33,14 @@ def heat(result: Result, end: float) -> dict[str, Any] | None:
     if every.is_empty():
         return None
     changed = set(failures(result)["link"]) if result.has("changes") else set()
-    traffic = counters.group_by("link").agg(pl.col("bytes").sum()).collect()
+    traffic = (
+        counters.group_by("link")
+        .agg(pl.col("bytes").sum(), paused=pl.col("paused_s").sum() > 0)
+        .collect()
+    )
     total = traffic.height
     order = traffic.with_columns(changed=pl.col("link").is_in(list(changed))).sort(
-        "changed", "bytes", "link", descending=[True, True, False]
+        "changed", "paused", "bytes", "link", descending=[True, True, True, False]
     )
     links = order["link"].head(MOST_LINKS).to_list()
     bins = min(INTERVALS, every.len())
@@ -47,6 +54,7 @@ def heat(result: Result, end: float) -> dict[str, Any] | None:
         .agg(
             pl.col("utilisation").mean(),
             (pl.col("drops") + pl.col("drops_down") + pl.col("drops_loss")).sum().alias("lost"),
+            pl.col("paused_s").sum(),
         )
         .collect()
     )
@@ -54,18 +62,23 @@ def heat(result: Result, end: float) -> dict[str, Any] | None:
     row = {link: i for i, link in enumerate(sorted(links))}
     used = np.full((len(links), width), -1, np.int64)
     lost = np.zeros((len(links), width), np.int64)
-    for link, at, utilisation, drops in cells.iter_rows():
+    held = np.zeros((len(links), width))
+    for link, at, utilisation, drops, paused in cells.iter_rows():
         used[row[link], at] = -1 if utilisation is None else round(100 * utilisation)
         lost[row[link], at] = drops
+        held[row[link], at] = paused
     edges = [0.0, *every.gather(np.minimum((np.arange(width) + 1) * per, every.len()) - 1)]
     if every.len() > 1:
         edges[0] = max(0.0, every[0] - (every[1] - every[0]))
+    # A pause is shown, however short.
+    share = np.minimum(np.ceil(100 * held / np.diff(edges) - 1e-6), 100).astype(np.int64)
     return {
         "links": sorted(links),
         "of": total,
         "edges": column(edges, 10),
         "used": used.tolist(),
         "lost": [[int(i), int(j), int(lost[i, j])] for i, j in np.argwhere(lost)],
+        "paused": [[int(i), int(j), int(share[i, j])] for i, j in np.argwhere(share)],
     }
 
 

@@ -19,6 +19,7 @@ TOLD = {
     "mark",
     "loss",
     "trim",
+    "pause",
     "timeout",
     "probe",
     "recovery",
