@@ -88,7 +88,7 @@ fn series_have_rows() {
         (
             format!("{name}.parquet, {} rows", 11.0 * sampled),
             16.0 * 11.0 * sampled,
-            (1e3 * sampled * (window / 10e-6 + 1.0)).round(),
+            (1.2e3 * sampled * (window / 10e-6 + 1.0)).round(),
         )
     };
     let two = "links = [\"l0->s0\", \"s0->l1\"]";
