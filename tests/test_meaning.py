@@ -143,7 +143,7 @@ def test_slow_hosts_and_quanta_are_told(tmp_path: Path) -> None:
     file.write_text(text.format(more=", quanta = 20"), encoding="utf-8")
     said = " ".join(page(load(file, overrides=[])).split())
     assert "for 20 quanta of 512 bits; its frame is repeated after 0.5 of that" in said
-    assert "h1, h2 take nothing from 0s until 2ms, with a buffer of 256000B at each link" in said
+    assert "h1, h2 take nothing from 0s until 2ms, with a buffer of 256KB at each link" in said
     assert "a storm of pauses" in said
     assert "a pause may end before its frame is repeated" in said
 

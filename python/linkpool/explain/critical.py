@@ -108,8 +108,11 @@ class Chain:
                 self._match(i, waiting[key_of(e.more, e["at_end"])])
             elif e.what == "held":
                 on_the_way = waiting[key_of(e.more, e["to"])]
-                if on_the_way:
-                    self._held_at[on_the_way[0]].append(e)
+                # A packet passes a link once, and its copies pass it as they were sent.
+                for sent in on_the_way:
+                    if all(other["link"] != e["link"] for other in self._held_at[sent]):
+                        self._held_at[sent].append(e)
+                        break
             elif e.what == "lost" and e["cause"] not in GOES_ON:
                 self._match(i, waiting[key_of(e.more, e["to"])])
             elif e.what == "sent":

@@ -19,7 +19,8 @@ settings! {
         rtt: Series;
         /// Packets, bytes, drops and marks of links per interval.
         counters: CounterSeries;
-        /// When and why ports are paused, where `[queue]` has `pfc`: [`pause_events.parquet`](../results.md#pause_events).
+        /// When and why ports are paused, where `[queue]` has `pfc`:
+        /// [`pause_events.parquet`](results.md#pause_events).
         pauses: PauseSeries;
         /// Packets, as Wireshark reads them, in [`capture.pcapng`](capture.md).
         capture: Capture;

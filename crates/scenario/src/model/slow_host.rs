@@ -4,7 +4,8 @@ use linkpool_settings::{Bounds, HostName, Length, settings};
 use linkpool_units::{Bytes, HostId, Rate, Time};
 
 settings! {
-    /// Hosts that take from their adapters less than may come, and pause their neighbours meanwhile.
+    /// Hosts that take from their adapters less than may come, and pause their neighbours
+    /// meanwhile.
     #[derive(Eq)]
     pub struct SlowHost {
         /// The hosts.
@@ -12,8 +13,8 @@ settings! {
             within Length::from(1, "names no host; write for example hosts = [\"R\"]");
         /// A host takes so much from each of its links, first come, first served.
         rate: Option<Rate>, from |_s| None => "nothing", within Bounds::POSITIVE;
-        /// The room of the adapter of each link for what the host has not taken. A packet that finds none is lost. The default is
-        /// an assumption.
+        /// The room of the adapter of each link for what the host has not taken. A packet that
+        /// finds none is lost. The default is an assumption.
         buffer: u64 as Bytes = 256_000, within Bounds::POSITIVE;
         /// When it becomes slow.
         from: Time = Time::ZERO;
