@@ -1,7 +1,6 @@
 """All experiments, with the simulator replaced: points, data, figures and claims fit together."""
 
 import json
-import os
 import re
 import sys
 from dataclasses import fields, replace
@@ -35,7 +34,6 @@ else:
     import tomli as tomllib
 
 ALL = experiments.all_experiments()
-LONG = os.environ.get("LINKPOOL_LONG") == "1"
 SMALL: dict[str, Any] = {
     "bursts": 2,
     "duration_s": 0.02,
@@ -131,16 +129,15 @@ def test_a_reproduction_gives_data_figure_and_claims(
         return drawn[-1]
 
     monkeypatch.setattr(type(experiment), "draw", draw_and_keep)
-    # A file of it takes as long as all else: the long tests write it, and the next test both kinds.
-    if not LONG:
-        monkeypatch.setattr(style, "render", lambda _figure, kind: f"a figure as {kind}".encode())
+    # A file of it takes as long as all else: a long test writes those of all.
+    monkeypatch.setattr(style, "render", lambda _figure, kind: f"a figure as {kind}".encode())
     # No experiment reads it, and it takes as long as all else that is done for a run.
     monkeypatch.setattr(api, "write_summary", lambda run: (run / "summary.json").write_text("{}"))
     report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
     where = tmp_path / experiment.id
     assert {path.name for path in where.iterdir()} == {*FILES, "manifest.json"}
     verify(where)
-    assert (b"</svg>" if LONG else b"a figure as svg") in (where / "figure.svg").read_bytes()
+    assert (where / "figure.svg").read_bytes() == b"a figure as svg"
     data = pl.read_parquet(where / "data.parquet")
     assert dict(data.schema) == {c.name: KINDS[c.type] for c in experiment.columns}
     claims = json.loads((where / "claims.json").read_text(encoding="utf-8"))
@@ -148,6 +145,17 @@ def test_a_reproduction_gives_data_figure_and_claims(
     check_claims(experiment, claims)
     (figure,) = drawn
     check_limits(figure)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_its_figure_can_be_written(
+    experiment: Experiment, fake_core: FakeCore, tmp_path: Path
+) -> None:
+    reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
+    where = tmp_path / experiment.id
+    assert b"</svg>" in (where / "figure.svg").read_bytes()
+    assert (where / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
 FIELDS = ["id", "text", "paper", "measured", "verdict", "note", "single_seeds"]
