@@ -16,7 +16,7 @@ const ROUTE: f64 = 12.0;
 const LISTED_FLOW: f64 = 250.0;
 const CONNECTION: f64 = 8_000.0;
 const SUBFLOW: f64 = 1_500.0;
-const SAMPLE: f64 = 1_200.0;
+const SAMPLE: f64 = 1_000.0;
 // Of the program of a rank: 44 in memory before the run, and 8 in each rank that runs it.
 const PROGRAM_NODE: f64 = 60.0;
 const PROGRAM_EDGE: f64 = 4.0;

@@ -336,7 +336,9 @@ struct Taking<'a, 'p> {
 
 impl Sink for Taking<'_, '_> {
     fn sample(&mut self, sample: Sample) {
-        self.files.iter_mut().for_each(|files| files.sample(sample));
+        if let Some(files) = &mut self.files {
+            files.sample(sample);
+        }
     }
 
     fn flow(&mut self, flow: FlowOutcome) {

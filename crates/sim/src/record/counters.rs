@@ -80,7 +80,7 @@ impl Counters {
                 packets: packets - before.packets,
                 bytes: on_wire.bytes() - before.on_wire.bytes(),
                 sent: on_wire.since(before.on_wire),
-                rare: stats.rare - before.rare,
+                rare: Box::new(stats.rare - before.rare),
                 paused: paused.map(|paused| paused - before.paused.unwrap_or_default()),
             },
         });

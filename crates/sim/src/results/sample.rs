@@ -6,7 +6,7 @@ use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
 /// A row of a time series.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
     /// When.
     pub at: Time,
@@ -15,7 +15,7 @@ pub struct Sample {
 }
 
 /// The sampled object.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// Length of a queue.
     Queue {
@@ -71,8 +71,8 @@ pub enum Value {
         bytes: u64,
         /// The same with parts of bytes.
         sent: OnWire,
-        /// Counters of rarer events.
-        rare: RareEvents,
+        /// Counters of rarer events; apart, as samples of all kinds take the room of the largest.
+        rare: Box<RareEvents>,
         /// For how long the port was paused, where neighbours pause it.
         paused: Option<Time>,
     },
@@ -98,6 +98,12 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Up to 65,536 of them wait for each thread.
+    #[test]
+    fn a_sample_is_small() {
+        assert_eq!(size_of::<Sample>(), 96);
+    }
 
     /// By time, then by the kind of the series, then by link, or by flow and subflow.
     #[test]

@@ -233,7 +233,7 @@ impl<'p> SeriesTables<'p> {
                 let could = |by| self.plan.changes.capacity(link, rate, by);
                 let could = could(at).since(could(since));
                 let link = self.link_names[link.index()].as_str();
-                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, sent, could, paused })
+                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare: *rare, sent, could, paused })
             }
             Value::Pause(change) => {
                 let name = |link: LinkId| self.link_names[link.index()].as_str();

@@ -23,7 +23,7 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
     let every = Time::from_us(70);
     let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
     for sample in &r.samples {
-        let Value::Counters { link, since, packets, bytes, rare, sent, .. } = sample.value else {
+        let Value::Counters { link, since, packets, bytes, ref rare, sent, .. } = sample.value else {
             panic!("{sample:?}")
         };
         let (accepted, sum, events, last) = &mut sums[link.index()];
@@ -57,7 +57,7 @@ fn shares(rate: &str, ports: &str, link: &str) -> Vec<f64> {
     let could = OnWire::at_rate(r.plan.fabric.links()[0].rate, Time::from_ns(100));
     let share = |s: &Sample| match s.value {
         Value::Counters { sent, .. } => sent.share(could).unwrap(),
-        other => panic!("{other:?}"),
+        ref other => panic!("{other:?}"),
     };
     r.samples.iter().map(share).collect()
 }
@@ -92,7 +92,7 @@ fn no_link_is_used_more_than_up_at_any_rate() {
 fn counters_may_be_of_some_links_and_some_time() {
     let r = incast("counters = { every = \"0.5ms\", links = [\"W->R\"], from = \"1ms\", until = \"2.2ms\" }\n");
     let link = LinkId::first(r.plan.fabric.links().len()).find(|l| r.plan.fabric.link_name(*l) == "W->R").unwrap();
-    let found: Vec<_> = r.samples.iter().map(|s| (s.at, s.value)).collect();
+    let found: Vec<_> = r.samples.iter().map(|s| (s.at, s.value.clone())).collect();
     let [(first, Value::Counters { link: a, .. }), (second, Value::Counters { link: b, .. })] = found[..] else {
         panic!("{found:?}")
     };
