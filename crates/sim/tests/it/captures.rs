@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::common::scenario;
+use crate::common::{into_a_slow_link, scenario};
 use etherparse::{LaxPacketHeaders, NetHeaders, TcpHeader, TransportHeader};
 use linkpool_sim::run_to_directory;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
@@ -336,11 +336,8 @@ fn pause_frames(text: &str) -> Vec<(u128, u32, u32, Vec<u8>)> {
 #[test]
 fn pause_frames_are_written() {
     let of = |control: &str, capture: &str| {
-        pause_frames(&format!(
-            "duration = \"1600us\"\n[topology.dumbbell]\npairs = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\nbottleneck_rate = \"1Mbps\"\n\
-             [queue.pfc]\nbuffer = \"100KB\"\nxoff = \"20KB\"\nreserve = \"0B\"\n[transport.t]\n{control}\n\
-             [[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"D1\"\nsize = \"1MB\"\n[record]\ncapture = {{ {capture} }}\n"
-        ))
+        let stopped = into_a_slow_link("1600us", "", control);
+        pause_frames(&format!("{stopped}[record]\ncapture = {{ {capture} }}\n"))
     };
     let frames = of("control = \"roce\"", "packets = false, hosts = [\"S1\"], links = [\"L->S1\"]");
     let seen: Vec<_> = frames.iter().map(|(at, port, way, _)| (*at, *port, *way)).collect();

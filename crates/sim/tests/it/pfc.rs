@@ -1,9 +1,11 @@
 //! Priority flow control: ports that pause their neighbours.
 
-use crate::common::{Run, run, same_on_four_threads, scenario};
+use crate::common::{Run, into_a_slow_link, run, same_on_four_threads, scenario};
 use linkpool_network::PauseStats;
 use linkpool_sim::{End, FlowId, Plan, RunError, Traced, What, simulate, trace};
 use linkpool_units::Time;
+
+const ROCE: &str = "control = \"roce\"";
 
 fn pauses(r: &Run, link: &str) -> PauseStats {
     r.link(link).pauses.expect("its port can be paused")
@@ -20,23 +22,7 @@ fn flow(from: &str, to: &str, size: &str, more: &str) -> String {
 #[test]
 fn the_headroom_holds_what_comes_after_the_pause() {
     let dropped = |headroom: &str| {
-        let r = run(&format!(
-            "duration = \"1ms\"
-            [topology.dumbbell]
-            pairs = 1
-            rate = \"10Gbps\"
-            delay = \"2us\"
-            bottleneck_rate = \"1Mbps\"
-            [queue.pfc]
-            buffer = \"100KB\"
-            xoff = \"20KB\"
-            reserve = \"0B\"
-            {headroom}
-            [transport.t]
-            control = \"roce\"
-            {}",
-            flow("S1", "D1", "1MB", "")
-        ));
+        let r = run(&into_a_slow_link("1ms", headroom, ROCE));
         let PauseStats { pauses: count, paused, .. } = pauses(&r, "S1->L");
         assert_eq!((count, pauses(&r, "L->S1").frames), (1, 1));
         // From when the frame has come, to the end.
@@ -75,23 +61,7 @@ fn scenario_pfc() -> linkpool_network::Pfc {
 #[test]
 fn a_pause_that_is_not_repeated_in_time_ends() {
     let of = |keys: &str| {
-        let r = run(&format!(
-            "duration = \"1ms\"
-            [topology.dumbbell]
-            pairs = 1
-            rate = \"10Gbps\"
-            delay = \"2us\"
-            bottleneck_rate = \"1Mbps\"
-            [queue.pfc]
-            buffer = \"100KB\"
-            xoff = \"20KB\"
-            reserve = \"0B\"
-            {keys}
-            [transport.t]
-            control = \"roce\"
-            {}",
-            flow("S1", "D1", "1MB", "")
-        ));
+        let r = run(&into_a_slow_link("1ms", keys, ROCE));
         let PauseStats { pauses: count, lapsed, paused, .. } = pauses(&r, "S1->L");
         (count, lapsed, paused, pauses(&r, "L->S1").frames, r.link("L->R").stats.rare.drops)
     };

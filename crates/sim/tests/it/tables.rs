@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{run_on, scenario};
+use crate::common::{into_a_slow_link, run_on, scenario};
 use linkpool_sim::{Recorded, Unknown, measure, run_to_directory, write_tables};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -432,34 +432,14 @@ fn a_measurement_counts_hops_and_goodput() {
     assert!(measured.user_s >= 0.0 && measured.wall_s > 0.0 && measured.setup_s > 0.0);
 }
 
-/// S1 sends packets of 1,106 B at 10 Gbit/s into a link that stands still as good as. Packet n has come after n x 884.8 +
-/// 2,000 ns; 18 are 19,908 B, and the next goes to the headroom. The frame of 84 B takes 67.2 + 2,000 ns. It is repeated
-/// after half of 65,535 x 51.2 ns.
-const STOPPED: &str = "duration = \"2ms\"
-[topology.dumbbell]
-pairs = 1
-rate = \"10Gbps\"
-delay = \"2us\"
-bottleneck_rate = \"1Mbps\"
-[queue.pfc]
-buffer = \"100KB\"
-xoff = \"20KB\"
-reserve = \"0B\"
-[transport.t]
-control = \"roce\"
-[[workload.flow]]
-transport = \"t\"
-from = \"S1\"
-to = \"D1\"
-size = \"1MB\"
-";
-
-/// From 20.8784 us on S1->L is paused.
+/// 18 packets are 19,908 B, and the next goes to the headroom. The frame of 84 B takes 67.2 + 2,000 ns: from 20.8784 us on
+/// S1->L is paused. The frame is repeated after half of 65,535 x 51.2 ns.
 #[test]
 fn pauses_are_written_with_their_reasons() {
     let record = |keys: &str| {
         let counters = "counters = { every = \"10us\", links = [\"S1->L\", \"L->S1\"], until = \"40us\" }";
-        tables(&format!("{STOPPED}[record]\npauses = {{ {keys} }}\n{counters}\n"))
+        let stopped = into_a_slow_link("2ms", "", "control = \"roce\"");
+        tables(&format!("{stopped}[record]\npauses = {{ {keys} }}\n{counters}\n"))
     };
     let all = record("");
     let rows =

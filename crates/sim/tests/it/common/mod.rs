@@ -24,6 +24,32 @@ pub fn scenario(text: &str) -> Scenario {
     load(text, "test.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
+/// S1 sends to D1 at 10 Gbit/s into a link that stands still as good as: packet n of `roce`, 1,106 B, has come to L after
+/// n x 884.8 + 2,000 ns. Ports pause from 20 KB on; `pfc` has more keys of these.
+pub fn into_a_slow_link(duration: &str, pfc: &str, control: &str) -> String {
+    format!(
+        "duration = \"{duration}\"
+        [topology.dumbbell]
+        pairs = 1
+        rate = \"10Gbps\"
+        delay = \"2us\"
+        bottleneck_rate = \"1Mbps\"
+        [queue.pfc]
+        buffer = \"100KB\"
+        xoff = \"20KB\"
+        reserve = \"0B\"
+        {pfc}
+        [transport.t]
+        {control}
+        [[workload.flow]]
+        transport = \"t\"
+        from = \"S1\"
+        to = \"D1\"
+        size = \"1MB\"
+        "
+    )
+}
+
 /// A plan, its outcome, and its samples.
 pub struct Run {
     pub plan: Plan,
