@@ -1,16 +1,11 @@
 """Whether a fabric whose ports pause their neighbours loses packets, in words."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from linkpool import _core
 from linkpool.units import show_bytes, show_rate, show_seconds
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -68,9 +63,8 @@ def risks(kinds: Sequence[Headroom]) -> Iterator[str]:
         )
 
 
-def droppers(toml: str) -> Iterator[str]:
-    """Say which transports that count on a lossless fabric have one that drops."""
-    document = tomllib.loads(toml)
+def droppers(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports count on a lossless fabric, and have one that drops."""
     queues = [document["queue"], *document["queue"].get("layer", {}).values()]
     if any("pfc" in queue for queue in queues):
         return

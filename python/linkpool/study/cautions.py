@@ -35,31 +35,22 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
     reader = _Reader()
     for entry in first.values():
         scenario = entry.scenario
+        document = tomllib.loads(scenario.toml)
         # In a large fabric it takes a while to find what passes where.
-        offering = _offering(scenario.toml)
+        offering = _tables(document, "topology", "workload")
         if offering not in loads:
             loads[offering] = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-        pausing = _pausing(scenario.toml)
+        pausing = _tables(document, "topology", "queue", "transport")
         if pausing not in risky:
-            risky[pausing] = [*risks(headrooms(scenario)), *droppers(scenario.toml)]
+            risky[pausing] = [*risks(headrooms(scenario)), *droppers(document)]
         lines = [*reader.kept(entry), *short_drains(scenario.toml), *loads[offering]]
         for line in [*lines, *risky[pausing]]:
             said.setdefault(line, []).append(_who(entry.point))
     return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
 
 
-def _offering(scenario: str) -> str:
-    """Return what loads depend on."""
-    return _tables(scenario, "topology", "workload")
-
-
-def _pausing(scenario: str) -> str:
-    """Return what it depends on whether packets can be lost."""
-    return _tables(scenario, "topology", "queue", "transport")
-
-
-def _tables(scenario: str, *names: str) -> str:
-    document = tomllib.loads(scenario)
+def _tables(document: Mapping[str, Any], *names: str) -> str:
+    """Return tables on which what is said depends: scenarios that share them are judged once."""
     return dumps({name: document[name] for name in names if name in document})
 
 
