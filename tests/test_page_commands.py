@@ -34,7 +34,7 @@ IN_FOLDER = "docs/topologies/"
 """The commands of these pages are given in their folder, as its README says."""
 
 LONG = [
-    ("README.md", "./x reproduce A-fig8", "a published figure: 100 runs"),
+    ("README.md", "./x reproduce A-fig8", "a published figure: 640 runs"),
     ("README.md", "./x study run which.toml", "15 runs, some with timeouts: 27 s"),
     ("docs/failures.md", "linkpool *", "105 runs: minutes"),
     ("docs/gallery/README.md", "linkpool study run s[we]*", "27 and 45 runs: 38 s"),
