@@ -419,6 +419,12 @@ EXPERIMENTS = {
         "Open question: a window for all paths, or one for each, where paths differ",
         350,
     ),
+    "Q-spray-rdma": Declared(
+        "linkpool.experiments.questions.spray_rdma:EXPERIMENT",
+        "spraying under RDMA",
+        "Open question: where does spraying break go-back-N and reordering windows",
+        245,
+    ),
 }
 """The experiments by id. Each is loaded when it is asked for."""
 

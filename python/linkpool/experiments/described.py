@@ -252,5 +252,10 @@ FIGURES = {
         "paths are alike, when some of eight spines are slow, and when some carry another job's "
         "elephants: NSCC, its relatives, MPTCP, or NSCC with a window for each subflow?"
     ),
+    "Q-spray-rdma": (
+        "RoCE's receivers keep no packet that is out of order, or some, or all. Where does "
+        "spraying over eight paths break each of them: when a path is longer, when all hosts "
+        "send, when a spine is slow, when queues drop?"
+    ),
 }
 """By experiment: what the paper shows, in words; of an open question: the question."""
