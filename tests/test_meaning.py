@@ -159,3 +159,25 @@ def test_a_fabric_that_pauses_runs_on_one_thread(tmp_path: Path) -> None:
     assert "warning: the run has one thread, not 2: its ports pause each other" in said
     assert "warning: packets can be lost at edge switches" in said
     assert linkpool.Result(out).run["threads"] == 1
+
+
+@pytest.mark.parametrize(
+    ("queue", "said"),
+    [
+        ("mark = 17", "marks from 17 packets on"),
+        ('mark = "20KB"', "marks 20KB"),
+        ("red = { min = 5, max = 15, max_probability = 0.1 }", "RED"),
+        (
+            'discipline = "trimming"\ntrimming = { mark_min = "3KB", mark_max = "9KB" }',
+            "marks between 3KB and 9KB",
+        ),
+        ('discipline = "trimming"', "no marks"),
+        ("", "no marks"),
+    ],
+)
+def test_how_queues_mark_is_said(queue: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "queue.toml"
+    text = TREE.format(control="dctcp").replace("limit = 100\nmark = 1", queue)
+    file.write_text(text, encoding="utf-8")
+    words = " ".join(page(load(file, overrides=[])).partition("Queue of a port:")[2].split())
+    assert re.match(rf"[a-z]+; [^;]+; {said}", words)

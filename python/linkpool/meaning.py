@@ -229,14 +229,21 @@ def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Itera
         parts.append(f"{limit}, which {show_rate(float(slowest), given=True)} sends in {full}")
     elif "limit" in queue:
         parts.append(f"limit {queue['limit']}")
-    if "mark" in queue:
-        mark = queue["mark"]
-        parts.append(f"marks from {mark} packets on" if isinstance(mark, int) else f"marks {mark}")
-    else:
-        parts.append("RED" if "red" in queue else "no marks")
+    parts.append(_marking(queue))
     yield "Queue of a port: " + "; ".join(parts)
     if queue.get("layer"):
         yield f"  with other settings at {', '.join(queue['layer'])}"
+
+
+def _marking(queue: Mapping[str, Any]) -> str:
+    mark, trimming = queue.get("mark"), queue.get("trimming") or {}
+    if isinstance(mark, int):
+        return f"marks from {mark} packets on"
+    if mark is not None:
+        return f"marks {mark}"
+    if trimming.get("mark_min") is not None:
+        return f"marks between {trimming['mark_min']} and {trimming['mark_max']}"
+    return "RED" if "red" in queue else "no marks"
 
 
 def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[str]:
