@@ -43,7 +43,7 @@ def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
     return f"[topology.{kind}]\n{keys}{link}", hosts, links
 
 
-ROCE = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp")
+ROCE = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift")
 """Values of `control` that are of the family RoCE."""
 
 

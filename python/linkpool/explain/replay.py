@@ -23,7 +23,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-UNEXPLAINED = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp")
+UNEXPLAINED = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift")
 """Values of `control` whose flows cannot be explained."""
 
 

@@ -176,6 +176,10 @@ impl Sending for RoceSender {
         self.with(io, |sender, now, out| sender.extend(size, now, out));
     }
 
+    fn know_hops(&mut self, hops: &[u32]) {
+        self.sender.know_hops(hops[0]);
+    }
+
     fn stop(&mut self, io: &mut Io<'_>) -> Event {
         self.sender.stop(io.now);
         self.event()

@@ -1,6 +1,7 @@
 //! RoCE on whole networks.
 
 use crate::common::{Run, jain, run, same_on_four_threads, scenario};
+use linkpool_sim::{Sample, Value};
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
 
@@ -47,7 +48,7 @@ fn the_example_of_the_page_runs() {
 /// bandwidth-delay product: 12,384 B, thirteen packets.
 #[test]
 fn a_lone_flow_runs_at_line_rate_from_the_start() {
-    for control in ["roce", "dcqcn", "dcqcn-hpcc"] {
+    for control in ["roce", "dcqcn", "dcqcn-hpcc", "roce-dctcp", "roce-swift"] {
         for packets in [1, 2, 12, 13, 14, 100] {
             let size = format!("{}B", packets * 1_024);
             let r = many_to_one(1, "limit = 1000", &format!("control = \"{control}\""), &flow("S1", &size));
@@ -92,6 +93,46 @@ fn what_a_full_queue_drops_is_sent_again() {
             assert!(again < 2 * lost, "{again} for {lost}");
         }
     }
+}
+
+/// The bytes in the queue of W->R from 20 ms on, each 5 us, with two flows of `control` into it.
+fn queue_of_two(control: &str, marks: &str) -> (Vec<f64>, f64) {
+    let flows: String = ["S1", "S2"].iter().map(|from| flow(from, "unlimited")).collect();
+    let record = "[measure]\nwarm_up = \"20ms\"\n[record]\nqueue = { links = [\"W->R\"], every = \"5us\" }\n";
+    let r = many_to_one(2, &format!("limit = 1000{marks}"), &format!("control = \"{control}\""), &(flows + record));
+    let shares: Vec<f64> = (0..2).map(|f| r.flow(f).measured_bytes as f64).collect();
+    assert!(jain(&shares) > 0.99, "{control}: {shares:?}");
+    assert_eq!(r.link("W->R").stats.rare.drops, 0);
+    let of = |sample: &Sample| match sample.value {
+        Value::Queue { bytes, .. } if sample.at >= Time::from_ms(20) => Some(bytes as f64),
+        _ => None,
+    };
+    let busy = shares.iter().sum::<f64>() * 8.0 / 0.08 / 1e10 * 1_106.0 / 1_024.0;
+    (r.samples.iter().filter_map(of).collect(), busy)
+}
+
+/// Alizadeh et al., SIGCOMM 2010, section 3.3: with N = 2 flows, K = 20 packets and C x RTT = 11.2 packets the queue is
+/// K + N = 22 packets at most, and sqrt(2 N (C RTT + K))/2 = 5.6 packets lower at least. A packet may go while the window
+/// is not full, which makes it one more for each flow; at least and most are within two packets of that.
+#[test]
+fn the_queue_of_dctcp_is_that_of_its_analysis() {
+    let (queue, busy) = queue_of_two("roce-dctcp", "\nmark = 20");
+    let packets = |bytes: f64| bytes / 1_106.0;
+    let (least, most) = (queue.iter().copied().fold(f64::MAX, f64::min), queue.iter().copied().fold(0.0, f64::max));
+    println!("{} to {} packets, busy {busy}", packets(least), packets(most));
+    assert!(busy > 0.999, "{busy}");
+    assert!((packets(most) - 24.0).abs() <= 2.0 && (packets(least) - 18.4).abs() <= 2.0, "{least} {most}");
+}
+
+/// Swift rests where the round-trip time is the target of the windows that make it: 2 w packets take 9.9072 us without
+/// a queue, so w = 15.8, the target is 20 + 3.05 + 32.655/sqrt(w) - 3.2655 = 28.0 us, and the queue 18.1 us: 22.6 KB.
+#[test]
+fn swift_rests_where_its_target_is() {
+    let (queue, busy) = queue_of_two("roce-swift", "");
+    let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+    println!("{mean} B, busy {busy}");
+    assert!(busy > 0.999, "{busy}");
+    assert!((mean / 22_600.0 - 1.0).abs() < 0.1, "{mean}");
 }
 
 /// Without an answer for 1 ms the sender goes back; the link is down for 0.5 ms.

@@ -3,6 +3,7 @@
 use super::config::{CnpForm, Config, Retransmission, Window};
 use super::law::{DcqcnConfig, HpccConfig, LawConfig, PowerTcpConfig, TimelyConfig};
 use crate::config::Config as Common;
+use crate::control::{Algorithm, ControlConfig};
 use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread};
 use crate::wire::WireConfig;
 use linkpool_settings::{Bounds, OfLaws, Preset, Settings, Visit, settings};
@@ -51,6 +52,22 @@ const POWER_TCP: Law = Law {
     source: "Addanki et al., NSDI 2022",
     heeds_marks: false,
 };
+
+const DCTCP: Law = Law {
+    name: "roce-dctcp",
+    sentence: "RoCEv2 with a window: DCTCP, by the marks that ACKs tell of; see below",
+    source: "RFC 8257",
+    heeds_marks: true,
+};
+const SWIFT: Law = Law {
+    name: "roce-swift",
+    sentence: "RoCEv2 with a window: Swift, by the round-trip time of each packet, pacing below one packet; see below",
+    source: "Kumar et al., SIGCOMM 2020",
+    heeds_marks: false,
+};
+
+/// The laws that are algorithms of TCP, on the window of a queue pair.
+const WINDOWED: &[(&str, Algorithm)] = &[(DCTCP.name, Algorithm::Dctcp), (SWIFT.name, Algorithm::Swift)];
 
 /// The bytes of telemetry in a packet: 42 B, five hops and a count (Li et al., section 4.1;
 /// `IntHeader::GetStaticSize` of HPCC's repository), in data and in answers.
@@ -160,8 +177,34 @@ impl Declare for Roce {
     const DECLARATION: Declaration = Declaration {
         name: "roce",
         title: "RoCE",
-        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY, HPCC, POWER_TCP],
-        keys: Keys::Only(&["mss", "min_rto", "fail_after", "header", "ack_size", "paths", "priority"]),
+        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY, HPCC, POWER_TCP, DCTCP, SWIFT],
+        keys: Keys::Only(&[
+            "mss",
+            "min_rto",
+            "fail_after",
+            "header",
+            "ack_size",
+            "paths",
+            "priority",
+            // Of DCTCP and of Swift.
+            "alpha0",
+            "g",
+            "ack_order",
+            "cwnd_min",
+            "swift_base_target",
+            "swift_hop",
+            "swift_flow_range",
+            "swift_flow_min",
+            "swift_flow_max",
+            "swift_flow_scaling",
+            "swift_increase",
+            "swift_gain",
+            "swift_max_cut",
+            "swift_rtt",
+            "swift_min_window",
+            "swift_max_window",
+            "swift_reset_after",
+        ]),
         facts: Facts {
             spread: Spread::No,
             trimming: false,
@@ -184,6 +227,9 @@ impl Declare for Roce {
         *wire = WireConfig { header: 82, ack_size: 86 };
         (config.mss, config.rtt.min_rto, config.fail_after) = (1_024, Time::from_ns(4_194_304), 8);
         own.law = law.name;
+        if let Some((_, algorithm)) = WINDOWED.iter().find(|(name, _)| *name == law.name) {
+            config.control = ControlConfig::of(*algorithm, Preset::Linux);
+        }
         if TOLD.contains(&law.name) {
             *wire = WireConfig { header: wire.header + TELEMETRY, ack_size: wire.ack_size + TELEMETRY };
         }
@@ -197,6 +243,9 @@ impl Declare for Roce {
 
     fn config(own: &RoceSettings, config: &Common, wire: WireConfig) -> Arc<Config> {
         let (pairs, notifications, marks) = (own.queue_pairs, own.notifications, DCQCNS.contains(&own.law));
+        let windowed = WINDOWED.iter().any(|(name, _)| *name == own.law);
+        // RFC 8257, section 3.2, with an ACK for each packet.
+        let told_by_acks = (windowed && config.control.heeds_marks()).then_some(CnpForm::Ack);
         Arc::new(Config {
             mss: config.mss,
             header: wire.header,
@@ -207,7 +256,7 @@ impl Declare for Roce {
             nack_interval: pairs.nack_interval,
             window: pairs.window,
             window_by_rate: CHANGING.contains(&own.law) && own.rate_window.window_by_rate,
-            cnp: marks.then_some(notifications.cnp),
+            cnp: marks.then_some(notifications.cnp).or(told_by_acks),
             cnp_interval: notifications.cnp_interval,
             telemetry: TOLD.contains(&own.law),
             law: match own.law {
@@ -215,6 +264,7 @@ impl Declare for Roce {
                 law if law == HPCC.name => LawConfig::Hpcc(own.hpcc.clone()),
                 law if law == POWER_TCP.name => LawConfig::PowerTcp(own.power_tcp.clone()),
                 _ if marks => LawConfig::Dcqcn(own.dcqcn.clone()),
+                _ if windowed => LawConfig::Windowed(config.control.clone()),
                 _ => LawConfig::Line,
             },
         })

@@ -26,7 +26,7 @@ pub use config::{CnpForm, Config, Retransmission, Window};
 pub use declaration::{Roce, RoceSettings};
 pub use law::{
     Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, LawConfig, MOST_HOPS, PowerTcp, PowerTcpConfig, Reaction, Timely,
-    TimelyConfig,
+    TimelyConfig, Windowed,
 };
 pub use message::{Message, Output};
 pub use receiver::Receiver;

@@ -80,7 +80,7 @@ pub struct Sender {
     asked: Time,
     acked: u64,
     counters: Counters,
-    /// Smoothed round-trip time, ps, and the least; only results depend on them.
+    /// Smoothed round-trip time, ps, and the least.
     srtt: Option<f64>,
     min_rtt: Option<Time>,
 }
@@ -92,17 +92,14 @@ impl Sender {
     pub fn new(config: Arc<Config>, size: Option<u64>, stays_open: bool, (line, base_rtt): (Rate, Time)) -> Sender {
         let mut stream = Stream::new(config.mss);
         stream.push(size);
-        let window = match config.window {
+        let mut path = Path { line, base_rtt, packet: (config.mss, config.header), window: None };
+        path.window = match config.window {
             Window::Unlimited => None,
             Window::Bytes(bytes) => Some(bytes),
-            // Rounded up, to a packet at least.
-            Window::Bdp => {
-                let bits = u128::from(line.0) * u128::from(base_rtt.0);
-                Some((bits.div_ceil(8 * 1_000_000_000_000) as u64).max(config.mss.into()))
-            }
+            Window::Bdp => Some(path.product()),
         };
         Sender {
-            law: config.law.build(Path { line, base_rtt }),
+            law: config.law.build(path),
             state: SenderState::Open,
             started: Time::ZERO,
             ended: None,
@@ -113,7 +110,7 @@ impl Sender {
             high: 0,
             sent: VecDeque::new(),
             recovery: None,
-            window,
+            window: path.window,
             line: line.0 as f64,
             last: None,
             queued: false,
@@ -134,6 +131,11 @@ impl Sender {
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
         self.started = now;
         self.proceed(now, out);
+    }
+
+    /// So many switches are on its path.
+    pub fn know_hops(&mut self, hops: u32) {
+        self.law.know_hops(hops);
     }
 
     /// Adds a message of `size` bytes to a connection that stays open.
@@ -295,17 +297,19 @@ impl Sender {
     /// An ACK of packet `psn` has come: all packets below `next` have arrived.
     /// `hops` are what switches wrote on that packet.
     pub fn on_ack(&mut self, numbers: (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
-        self.take_answer(numbers, hops, now, out);
+        self.take_answer(numbers, marked, hops, now, out);
         self.after(marked, now, out);
     }
 
     /// What an ACK and a NACK have in common.
-    fn take_answer(&mut self, (psn, next): (u32, u32), hops: &[Hop], now: Time, out: &mut impl Output) {
+    fn take_answer(&mut self, (psn, next): (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
         let (rtt, before) = (self.take_rtt(psn, now, out), self.acked);
+        let filled = self.window().is_some_and(|window| self.in_flight() >= window);
         self.note_arrival(psn);
         self.acknowledge(next, now);
-        let acked = self.acked - before;
-        self.law.on_ack(&Ack { psn, next: self.una, next_new: self.high, acked, rtt, hops });
+        let (acked, srtt) = (self.acked - before, self.srtt.unwrap_or(0.0));
+        let (next, next_new) = (self.una, self.high);
+        self.law.on_ack(&Ack { psn, next, next_new, acked, rtt, now, marked, srtt, filled, hops });
     }
 
     /// A NACK has come: packet `next` is missing, and packet `psn` has come, on which switches wrote
@@ -313,7 +317,7 @@ impl Sender {
     pub fn on_nack(&mut self, (psn, next): (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
         self.counters.nacks += 1;
         let selective = self.config.retransmission == Retransmission::Selective;
-        self.take_answer((psn, next), hops, now, out);
+        self.take_answer((psn, next), marked, hops, now, out);
         match &mut self.recovery {
             // An older NACK, which another has overtaken.
             _ if next != self.una || self.una == self.high => {}
@@ -321,8 +325,12 @@ impl Sender {
             None if selective => {
                 let lost_below = psn.min(self.high);
                 self.recovery = Some(Recovery { until: self.high, resend: self.una, lost_below });
+                self.law.on_loss(now, self.high);
             }
-            _ => self.nxt = self.una,
+            _ => {
+                self.nxt = self.una;
+                self.law.on_loss(now, self.high);
+            }
         }
         self.after(marked, now, out);
     }
@@ -385,6 +393,7 @@ impl Sender {
         if self.timeouts_in_a_row >= self.config.fail_after {
             return self.end(SenderState::Failed, now);
         }
+        self.law.on_timeout(now, self.high, self.timeouts_in_a_row == 1);
         self.deadline = now + self.config.rto;
         match self.config.retransmission {
             Retransmission::GoBackN => self.nxt = self.una,

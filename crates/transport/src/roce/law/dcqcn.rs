@@ -251,7 +251,7 @@ mod tests {
     const G: f64 = 1.0 / 256.0;
 
     fn path(line: Rate) -> Path {
-        Path { line, base_rtt: us(10) }
+        Path::of(line, us(10))
     }
 
     fn paper() -> Dcqcn {

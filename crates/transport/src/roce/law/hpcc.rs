@@ -117,7 +117,7 @@ mod tests {
 
     /// At 100 Gbit/s with T = 10 us: W begins at 125,000 B, and W_AI is 62.5 B.
     fn hpcc() -> Hpcc {
-        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let path = Path::of(Rate::gbps(100), Time::from_us(10));
         Hpcc::new(HpccConfig::defaults(Preset::Linux), path)
     }
 
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn keys_replace_what_follows_from_the_path() {
-        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let path = Path::of(Rate::gbps(100), Time::from_us(10));
         let mut config = HpccConfig::defaults(Preset::Linux);
         (config.base_rtt, config.additive) = (Some(Time::from_us(20)), Some(Rate::gbps(1)));
         let hpcc = Hpcc::new(config, path);

@@ -6,13 +6,16 @@ mod hops;
 mod hpcc;
 mod power_tcp;
 mod timely;
+mod windowed;
 
 pub use dcqcn::{Dcqcn, DcqcnConfig, Reaction};
 pub use hops::{Hop, MOST_HOPS};
 pub use hpcc::{Hpcc, HpccConfig};
 pub use power_tcp::{PowerTcp, PowerTcpConfig};
 pub use timely::{Timely, TimelyConfig};
+pub use windowed::Windowed;
 
+use crate::control::ControlConfig;
 use linkpool_units::{Rate, Time};
 
 /// The path of a queue pair without load.
@@ -22,6 +25,18 @@ pub(super) struct Path {
     pub(super) line: Rate,
     /// The time of a full packet and its ACK.
     pub(super) base_rtt: Time,
+    /// Bytes of payload of a full packet, and those beside it on the wire.
+    pub(super) packet: (u16, u32),
+    /// The most payload in flight, bytes, whatever the law says.
+    pub(super) window: Option<u64>,
+}
+
+impl Path {
+    /// The payload in flight that fills it, bytes: rounded up, to a packet at least.
+    pub(super) fn product(&self) -> u64 {
+        let bits = u128::from(self.line.0) * u128::from(self.base_rtt.0);
+        (bits.div_ceil(8 * 1_000_000_000_000) as u64).max(self.packet.0.into())
+    }
 }
 
 /// An answer of the receiver, as laws see it.
@@ -36,6 +51,13 @@ pub(super) struct Ack<'a> {
     pub(super) acked: u64,
     /// The round-trip time of the packet that it answers, if that was sent once.
     pub(super) rtt: Option<Time>,
+    /// When it came, and whether that packet was marked, if answers tell of marks.
+    pub(super) now: Time,
+    pub(super) marked: bool,
+    /// The smoothed round-trip time, ps; 0 before the first one.
+    pub(super) srtt: f64,
+    /// Did the window keep the sender from sending more?
+    pub(super) filled: bool,
     /// What switches wrote on that packet, in the order of the path; empty unless the law asks for it.
     pub(super) hops: &'a [Hop],
 }
@@ -66,6 +88,16 @@ pub(super) trait RateLaw {
 
     /// An answer has come.
     fn on_ack(&mut self, _ack: &Ack<'_>) {}
+
+    /// A NACK has come at `now`: the sender sends again what is below packet `next_new`, or some of it.
+    fn on_loss(&mut self, _now: Time, _next_new: u32) {}
+
+    /// The sender has heard of no progress for as long as its timeout; packet `next_new` was never sent. It
+    /// is the first timeout in a row, or not.
+    fn on_timeout(&mut self, _now: Time, _next_new: u32, _first: bool) {}
+
+    /// So many switches are on the path.
+    fn know_hops(&mut self, _hops: u32) {}
 }
 
 /// Without congestion control: the rate of the host's link.
@@ -134,6 +166,18 @@ macro_rules! laws {
             fn on_ack(&mut self, ack: &Ack<'_>) {
                 match self { Law::Line(law) => law.on_ack(ack), $(Law::$law(law) => law.on_ack(ack),)+ }
             }
+            fn on_loss(&mut self, now: Time, next_new: u32) {
+                match self { Law::Line(law) => law.on_loss(now, next_new), $(Law::$law(law) => law.on_loss(now, next_new),)+ }
+            }
+            fn on_timeout(&mut self, now: Time, next_new: u32, first: bool) {
+                match self {
+                    Law::Line(law) => law.on_timeout(now, next_new, first),
+                    $(Law::$law(law) => law.on_timeout(now, next_new, first),)+
+                }
+            }
+            fn know_hops(&mut self, hops: u32) {
+                match self { Law::Line(law) => law.know_hops(hops), $(Law::$law(law) => law.know_hops(hops),)+ }
+            }
         }
     };
 }
@@ -143,6 +187,15 @@ laws! {
     Timely(TimelyConfig),
     Hpcc(HpccConfig),
     PowerTcp(PowerTcpConfig),
+    Windowed(ControlConfig),
+}
+
+#[cfg(test)]
+impl Path {
+    /// Packets of 1,000 B and 66 B, and no window beside the law's.
+    fn of(line: Rate, base_rtt: Time) -> Path {
+        Path { line, base_rtt, packet: (1_000, 66), window: None }
+    }
 }
 
 #[cfg(test)]
@@ -153,7 +206,7 @@ mod tests {
     /// The windows of two queue pairs in bytes, and the queue that they share, at the end of each of 24 rounds of 10 us: a
     /// link of 100 Gbit/s whose queue takes in what both send at their rates. The second begins in round 8.
     fn rounds(config: &LawConfig) -> Vec<(u64, u64, u32)> {
-        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let path = Path::of(Rate::gbps(100), Time::from_us(10));
         let mut laws = [config.build(path), config.build(path)];
         let (mut queue, mut sent) = (0.0f64, 0.0);
         let round = |round: u32| {

@@ -123,7 +123,7 @@ mod tests {
 
     /// At 100 Gbit/s with tau = 10 us: 125,000 B, beta 12,500 B.
     fn power_tcp() -> PowerTcp {
-        let path = Path { line: Rate::gbps(100), base_rtt: Time::from_us(10) };
+        let path = Path::of(Rate::gbps(100), Time::from_us(10));
         PowerTcp::new(PowerTcpConfig::defaults(Preset::Linux), path)
     }
 

@@ -104,10 +104,8 @@ mod tests {
     use linkpool_settings::{Preset, Settings as _};
 
     fn timely() -> Timely {
-        let mut timely = Timely::new(
-            TimelyConfig::defaults(Preset::Linux),
-            Path { line: Rate::gbps(10), base_rtt: Time::from_us(10) },
-        );
+        let mut timely =
+            Timely::new(TimelyConfig::defaults(Preset::Linux), Path::of(Rate::gbps(10), Time::from_us(10)));
         timely.rate = 5e9;
         timely
     }
