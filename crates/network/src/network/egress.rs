@@ -282,9 +282,14 @@ impl Egress {
         balancer.sends(hop, &mut incoming.packet, &mut self.trailers);
     }
 
-    /// Is the port of this node kept from sending what waits there? Of a node with one link.
-    pub fn is_held(&self) -> bool {
-        self.ports.pause() && self.routes.only_link(self.node).is_some_and(|link| self.ports.is_held(link))
+    /// Do packets wait at `now` at the port of this node that its switch has paused? Of a node with one link.
+    pub fn is_held(&mut self, now: Time) -> bool {
+        if !self.ports.pause() {
+            return false;
+        }
+        let Some(link) = self.routes.only_link(self.node) else { return false };
+        let (ports, mut transmitter) = self.ports();
+        ports.is_held(link, now, &mut transmitter)
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

@@ -16,7 +16,7 @@ mod port;
 mod reasons;
 
 use crate::change::Course;
-use crate::class::CONTROL;
+use crate::class::{CLASSES, CONTROL, ClassSet};
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire};
@@ -596,12 +596,13 @@ impl Ports {
         self.ports[number as usize].port.gate.as_ref().map(|gate| gate.stats(now))
     }
 
-    /// Is the port of `link` kept from sending what waits there?
-    pub(crate) fn is_held(&self, link: LinkId) -> bool {
-        self.of(link).is_some_and(|number| {
-            let Served { port, queues, .. } = &self.ports[number as usize];
-            port.gate.is_some() && queues.waiting().0 > 0
-        })
+    /// Do packets wait at `now` at the port of `link` that a neighbour has paused?
+    pub(crate) fn is_held(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> bool {
+        let Some(number) = self.of(link) else { return false };
+        self.bring_up_to(now, number, transmitter);
+        let Served { port, queues, .. } = &self.ports[number as usize];
+        let closed = port.gate.as_ref().map_or(ClassSet::default(), |gate| gate.closed);
+        !closed.is_empty() && (0..CLASSES as u8).any(|class| closed.has(class) && queues.waits(class))
     }
 
     /// A circle of ports that wait for each other for ever, all of them paused, if there is one. Ports are up to

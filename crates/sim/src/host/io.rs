@@ -160,9 +160,9 @@ impl<'a> Io<'a> {
         self.shared.turns[turns as usize].queue.waiting()
     }
 
-    /// Is the port of the host kept from sending what waits there?
-    pub(crate) fn is_held(&self) -> bool {
-        self.network.is_held()
+    /// Do packets wait at the port of the host that its switch has paused?
+    pub(crate) fn is_held(&mut self) -> bool {
+        self.network.is_held(self.now)
     }
 
     /// Sets a timer for the next turn.

@@ -474,3 +474,21 @@ fn threads_change_nothing() {
     assert!(one.outcome.links.iter().all(|link| link.stats.rare.drops == 0));
     assert!(one.outcome.links.iter().any(|link| link.pauses.is_some_and(|pauses| pauses.pauses > 0)));
 }
+
+/// Two hosts send to each other as fast as their links carry data and ACKs: an ACK that waits at a port is no pause. A link
+/// carries 4 MB, the headers of 3,907 packets, 82 B each, and as many ACKs of 86 B: 4,656,376 B, 372.51 us, and then the last
+/// packet and its ACK take 2 us each to cross it.
+#[test]
+fn answers_hold_nothing_back() {
+    let both = flow("S1", "R", "4MB", "") + &flow("R", "S1", "4MB", "");
+    let star = "duration = \"5ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"100Gbps\"\ndelay = \"1us\"";
+    for queue in ["limit = \"2MB\"", "pfc = { buffer = \"12MB\" }"] {
+        for control in ["roce", "dcqcn", "timely"] {
+            let r = run(&format!("{star}\n[queue]\n{queue}\n[transport.t]\ncontrol = \"{control}\"\n{both}"));
+            for fct in [r.fct(0), r.fct(1)] {
+                let us = fct.0 as f64 * 1e-6;
+                assert!((us - 376.5).abs() < 0.5, "{control}, {queue}: {us} us");
+            }
+        }
+    }
+}
