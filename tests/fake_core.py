@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -210,20 +211,27 @@ def _ways(text: str, rng: random.Random) -> Callable[[Mapping[str, Any], int], s
     plan = _core.plan(text, "fake.toml", None, [])
     names = [name for name, _ in plan["nodes"]]
     out: dict[str, list[str]] = {}
+    into: dict[str, list[str]] = {}
     for a, b, _, _ in plan["links"]:
         out.setdefault(names[a], []).append(names[b])
+        into.setdefault(names[b], []).append(names[a])
+
+    @cache
+    def hops_from(host: str) -> dict[str, int]:
+        hops = {host: 0}
+        queue = [host]
+        for node in queue:
+            for to in out[node]:
+                if to not in hops:
+                    hops[to] = hops[node] + 1
+                    queue.append(to)
+        return hops
 
     def way(flow: Mapping[str, Any], subflow: int) -> str:
-        came: dict[str, str] = {flow["src"]: ""}
-        queue = [flow["src"]]
-        for node in queue:
-            for to in rng.sample(out[node], len(out[node])):
-                if to not in came:
-                    came[to] = node
-                    queue.append(to)
+        hops = hops_from(flow["src"])
         path = [flow["dst"]]
-        while came[path[-1]]:
-            path.append(came[path[-1]])
+        while left := hops[path[-1]]:
+            path.append(rng.choice([node for node in into[path[-1]] if hops[node] == left - 1]))
         return " ".join(reversed(path))
 
     return way

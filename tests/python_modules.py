@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 Module = tuple[str, ...]
@@ -27,13 +28,17 @@ def imports(package: str, modules: dict[Module, str]) -> dict[Module, set[Module
     return {
         module: {
             found
-            for name in (*_imported(ast.parse(text)), *_named(package, ast.parse(text)))
+            for name in (*_imported(_parsed(text)), *_named(package, _parsed(text)))
             for found in [_home(package, name, modules)]
             if found and found != module
         }
         for module, text in modules.items()
         if module
     }
+
+
+_parsed = cache(ast.parse)
+"""A module is asked for each name that others import from it."""
 
 
 def _home(package: str, name: Module, modules: dict[Module, str]) -> Module | None:
@@ -44,7 +49,7 @@ def _home(package: str, name: Module, modules: dict[Module, str]) -> Module | No
     while found and found not in modules:
         found, rest = found[:-1], (found[-1], *rest)
     if found and rest:
-        for node in _shown(ast.parse(modules[found])):
+        for node in _shown(_parsed(modules[found])):
             if _shows(node, rest[0]):
                 is_folder = any(other[:-1] == found for other in modules)
                 shown = (*(node.module or "").split("."), _own_name(node, rest[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,15 @@ def test_modules_form_no_cycle(crate: str) -> None:
     assert found == [], "these modules use each other, directly or not"
 
 
-PYTHON = imports("linkpool", read_package(ROOT / "python" / "linkpool"))
+@cache
+def python() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Return which modules of the package import which."""
+    return imports("linkpool", read_package(ROOT / "python" / "linkpool"))
 
 
 def test_modules_in_python_form_no_circle() -> None:
     """Imports in functions count, those for type checkers do not."""
-    found = [[".".join(module) for module in knot] for knot in knots(PYTHON)]
+    found = [[".".join(module) for module in knot] for knot in knots(python())]
     assert found == [], "these modules import each other, directly or not"
 
 
@@ -93,7 +97,7 @@ def above(module: tuple[str, ...]) -> set[tuple[str, ...]]:
     ways = [module]
     while ways:
         last = ways.pop()
-        new = {other for other, used in PYTHON.items() if last in used} - found
+        new = {other for other, used in python().items() if last in used} - found
         found |= new
         ways += new
     return found
