@@ -789,6 +789,51 @@ def test_times_of_messages_add_up(run: Run, rng: random.Random, number: int) -> 
     assert tell(alone, wires).spans == tell(lives[0], wires).spans
 
 
+def test_a_message_may_begin_before_what_another_host_has_done(run: Run) -> None:
+    """Data of an earlier message comes to h6 192 ns after flow 169 begins on its connection at h2.
+
+    Hosts run one after another in a window, and h6 had run when h2 did. The ACK of that data begins
+    the chain.
+    """
+    result = run(
+        """
+seed = 822992488
+duration = "5s"
+drain = "20s"
+[topology.fat-tree]
+k = 4
+rate = "1Gbps"
+delay = "2us"
+[queue]
+limit = 3
+mark = 2
+[transport.t]
+control = "mmptcp"
+subflows = 4
+switch_bytes = "10KB"
+ack_every = 1
+min_rto = "10ms"
+[[workload.collective]]
+transport = "t"
+algorithm = "halving-doubling-all-reduce"
+ranks = 8
+stride = 2
+size = "100000B"
+chunks = 2
+iterations = 2
+compute = "0s"
+[[change]]
+links = ["e0.0<->a0.0"]
+loss = 0.01
+"""
+    )
+    told = story(result, 169)
+    check_sum(told)
+    first, second = told.spans[:2]
+    assert (first.cause, second.cause) == (Cause.DATA, Cause.ACK)
+    assert first.end - first.start == 192_000
+
+
 def test_another_run_is_refused(run: Run, tmp_path: Path) -> None:
     result = run(FABRIC + TRANSPORT + flow("1400B"))
     with pytest.raises(ExplainError, match="has no flow 7"):

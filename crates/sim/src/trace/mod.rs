@@ -86,7 +86,7 @@ pub(crate) fn follow(
     let over = AtomicBool::new(false);
     let rows = Mutex::new(Rows::default());
     let taken = || rows.lock().expect("nothing panics while it holds rows");
-    let mut watch = Watch::new(hosts, &plan, served, flows, &rows, &over);
+    let mut watch = Watch::new(hosts, &plan, served, flows, &rows, &over, lookahead);
     plan.fabric.node_ids().for_each(|node| network.wake(node, &watch));
     let ended = run_partitions(
         vec![(&mut network, &mut watch)],

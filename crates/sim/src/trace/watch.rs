@@ -35,11 +35,13 @@ pub(crate) struct Watch<'p> {
     waiting: Vec<(LinkId, Packet, usize)>,
     /// Set when all watched flows have ended.
     over: &'p AtomicBool,
+    /// The length of a window, in which hosts run one after another.
+    window: Time,
 }
 
 impl<'p> Watch<'p> {
     /// The watch on `flows` of `hosts`. `served` says of each link whether its port has service
-    /// events.
+    /// events. They run in windows of length `window`.
     pub(crate) fn new(
         hosts: Hosts<'p>,
         plan: &'p Plan,
@@ -47,10 +49,11 @@ impl<'p> Watch<'p> {
         flows: &[Traced],
         rows: &'p Mutex<Rows>,
         over: &'p AtomicBool,
+        window: Time,
     ) -> Watch<'p> {
         let mut connections: BTreeMap<FlowId, Watched> = BTreeMap::new();
         flows.iter().for_each(|of| connections.entry(of.connection).or_default().want(of.flow));
-        Watch { hosts, plan, connections, rows, served, waiting: Vec::new(), over }
+        Watch { hosts, plan, connections, rows, served, waiting: Vec::new(), over, window }
     }
 
     fn rows(&self) -> MutexGuard<'p, Rows> {
@@ -61,7 +64,7 @@ impl<'p> Watch<'p> {
     fn row(&mut self, at: Time, connection: FlowId, what: What) {
         let row = row(at, connection, what);
         match self.connections.get_mut(&connection) {
-            Some(known) if !known.is_recorded => known.note(row),
+            Some(known) if !known.is_recorded => known.note(row, self.window),
             _ => self.rows().push(row),
         }
     }
@@ -323,8 +326,8 @@ impl<'p> Watch<'p> {
                 known.states.clear();
                 known.offered = None;
                 if !known.is_recorded {
-                    let in_flight = known.record();
-                    in_flight.into_iter().for_each(|row| self.rows().push(row));
+                    let rows = known.record(now);
+                    rows.into_iter().for_each(|row| self.rows().push(row));
                     self.opens(connection, (host, handle), now);
                 }
             }
@@ -442,8 +445,10 @@ impl Handler for Watch<'_> {
         self.note(&seen);
         if let Some((flow, _)) = owner {
             self.look(flow, now);
-            if recorded && self.rows().len() == so_far {
-                // The deadline had moved: the endpoint did nothing.
+            // If it did nothing, the deadline had moved.
+            if !recorded {
+                self.connections.get_mut(&flow).into_iter().for_each(Watched::forget_idle_timer);
+            } else if self.rows().len() == so_far {
                 self.rows().pop();
             }
         }

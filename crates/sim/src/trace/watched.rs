@@ -30,8 +30,11 @@ pub(super) struct Watched {
     /// Are its events recorded? Those of a connection that stays open are from when it is given the
     /// first wanted message.
     pub(super) is_recorded: bool,
-    /// Until they are: its packets that have neither arrived nor been lost.
+    /// Until they are: its packets that have neither arrived nor been lost, but for what is noted.
     in_flight: Vec<Row>,
+    /// Its last events that are not recorded, from about a window. The host of the receiver may have run in this
+    /// window before that of the sender, which is given a wanted message at an earlier time.
+    noted: VecDeque<Row>,
     /// Its messages that are not acknowledged: the number, and the end in the stream.
     messages: VecDeque<(FlowId, u64)>,
     /// The end of the last message that it was given.
@@ -61,14 +64,34 @@ impl Watched {
         self.wanted.remove(&flow);
     }
 
-    /// Its events are recorded from now on. Returns its packets in flight.
-    pub(super) fn record(&mut self) -> Vec<Row> {
+    /// Its events are recorded from `now` on. Returns its packets in flight, and the events after that time.
+    pub(super) fn record(&mut self, now: Time) -> Vec<Row> {
         self.is_recorded = true;
-        std::mem::take(&mut self.in_flight)
+        let (before, after): (Vec<Row>, Vec<Row>) = self.noted.drain(..).partition(|row| row.at <= now.0);
+        before.into_iter().for_each(|row| self.pass(row));
+        let mut rows = std::mem::take(&mut self.in_flight);
+        rows.extend(after);
+        rows
     }
 
-    /// Notes an event that is not recorded.
-    pub(super) fn note(&mut self, row: Row) {
+    /// Notes an event that is not recorded. Hosts run in windows of length `window`.
+    pub(super) fn note(&mut self, row: Row, window: Time) {
+        let at = row.at;
+        self.noted.push_back(row);
+        while self.noted.front().is_some_and(|row| row.at + window.0 < at) {
+            self.noted.pop_front().into_iter().for_each(|row| self.pass(row));
+        }
+    }
+
+    /// Forgets the timer that was noted last, if nothing came of it.
+    pub(super) fn forget_idle_timer(&mut self) {
+        if self.noted.back().is_some_and(|row| matches!(row.what, What::Timer { .. })) {
+            self.noted.pop_back();
+        }
+    }
+
+    /// An event is over before the record begins.
+    fn pass(&mut self, row: Row) {
         let gone = match &row.what {
             What::Sent { .. } => return self.in_flight.push(row),
             What::Arrived { packet, .. } => packet,
@@ -146,8 +169,16 @@ mod tests {
         ece: false,
     };
 
+    /// Of a window, and of the events of these tests.
+    const WINDOW: Time = Time(10);
+    const NOW: Time = Time(1);
+
     fn event(what: What) -> Row {
-        row(Time(1), FlowId::new(0), what)
+        row(NOW, FlowId::new(0), what)
+    }
+
+    fn at(time: u64, row: Row) -> Row {
+        Row { at: time, ..row }
     }
 
     fn sent(packet: Sight) -> Row {
@@ -166,13 +197,13 @@ mod tests {
     /// What is in flight when the events of a connection begin to be recorded.
     fn in_flight(rows: impl IntoIterator<Item = Row>) -> Vec<Sight> {
         let mut known = Watched::default();
-        rows.into_iter().for_each(|row| known.note(row));
+        rows.into_iter().for_each(|row| known.note(row, WINDOW));
         let sight = |row: Row| match row.what {
             What::Sent { packet, .. } => packet,
             other => panic!("{other:?}"),
         };
-        let left = known.record().into_iter().map(sight).collect();
-        assert!(known.is_recorded && known.record().is_empty());
+        let left = known.record(NOW).into_iter().map(sight).collect();
+        assert!(known.is_recorded && known.record(NOW).is_empty());
         left
     }
 
@@ -195,6 +226,36 @@ mod tests {
             assert!(in_flight([sent(SIGHT), lost(SIGHT, cause), arrived(Sight { kind, ..SIGHT })]).is_empty());
         }
         assert_eq!(in_flight([sent(SIGHT), event(What::Turn)]), [SIGHT]);
+    }
+
+    /// The receiver's host may have run before the sender's, to which a message is given at 50: what came to the receiver
+    /// at 51, and its answer, are recorded; what came to it at 50 is not. What is more than a window old is forgotten in
+    /// any case.
+    #[test]
+    fn what_happens_after_the_beginning_is_recorded() {
+        let ack = Sight { kind: "ACK", payload: 0, ..SIGHT };
+        let other = Sight { seq: 107, ..SIGHT };
+        let early = at(30, sent(SIGHT));
+        let now = [at(31, sent(other.clone())), at(50, arrived(other)), at(50, sent(ack.clone()))];
+        let later = [at(51, arrived(SIGHT)), at(51, sent(Sight { seq: 108, ..ack }))];
+        let mut known = Watched::default();
+        [early.clone()].into_iter().chain(now.clone()).chain(later.clone()).for_each(|row| known.note(row, WINDOW));
+        assert_eq!(known.noted.len(), 4, "what happened in the 10 ps before 51");
+        let [_, _, answer] = now;
+        assert_eq!(known.record(Time(50)), [vec![early, answer], later.to_vec()].concat());
+    }
+
+    /// A timer of which nothing comes is no event; one that sends is.
+    #[test]
+    fn idle_timers_are_forgotten() {
+        let timer = || event(What::Timer { of: End::Receiver, subflow: SubflowId::FIRST });
+        let mut known = Watched::default();
+        known.note(timer(), WINDOW);
+        known.forget_idle_timer();
+        known.note(timer(), WINDOW);
+        known.note(sent(SIGHT), WINDOW);
+        known.forget_idle_timer();
+        assert_eq!(known.record(Time::ZERO), [timer(), sent(SIGHT)]);
     }
 
     /// Each of these tells a packet from others, marks and lengths on the wire do not.
