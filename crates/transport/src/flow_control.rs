@@ -312,6 +312,26 @@ mod tests {
         assert_eq!(w.look(S[0], Time::from_us(1000), &mut out), (Some(S[1]), false));
     }
 
+    /// 2,500 B came: a larger window is announced at 1,500 us, before all is read.
+    #[test]
+    fn what_is_due_first_sets_the_timer() {
+        let (mut w, mut out) = (window(Some(Rate::mbps(8))), Wakes::default());
+        w.deliver(2500, Time::ZERO);
+        w.await_read(&mut out);
+        assert_eq!(out.0, [(S[0], Time::from_us(1500))]);
+        assert_eq!(w.look(S[0], Time::from_us(1500), &mut out), (Some(S[0]), false));
+    }
+
+    /// All is read at 2,500 us, half a byte is left half a microsecond before, and no data with PSH waits.
+    #[test]
+    fn what_nobody_waits_for_is_not_told() {
+        let (mut w, mut out) = (window(Some(Rate::mbps(8))), Wakes::default());
+        w.deliver(2500, Time::ZERO);
+        w.watch(&mut out);
+        assert!(!w.is_read(Time::from_ns(2_499_500)) && w.is_read(Time::from_us(2500)));
+        assert_eq!(w.look(S[0], Time::from_us(2500), &mut out), (Some(S[0]), false));
+    }
+
     /// All is read at 1,000 us, and once only. Data that comes meanwhile is read by 2,000 us.
     #[test]
     fn it_tells_when_all_is_read() {

@@ -213,6 +213,7 @@ mod tests {
             assert_eq!(size, bytes, "{cwnd} packets of {mss} B with {headers} B");
         }
         assert_eq!(SendBuffer::first(1448, 320), 87_040);
+        assert_eq!(SendBuffer::first(1448, HEADERS), 87_040, "as kernels of distributions have it");
     }
 
     /// Without segmentation offload a packet of 1,424 B takes 2,256 B, which is what Linux 6.18 adds
@@ -248,6 +249,29 @@ mod tests {
         assert_eq!((buffers.total, buffers.written()), (178_176, 196_608));
         let acked = 196_608 - 118_784;
         assert!(buffers.writes(acked) && !buffers.writes(acked - 2));
+    }
+
+    /// Half of an odd number is rounded down (Linux: `sk_wmem_queued >> 1`): of 265,216 B, 88,405 B are free beside
+    /// 176,811 B, and the half of that is 88,405.5 B.
+    #[test]
+    fn half_of_an_odd_number_is_rounded_down() {
+        let mut buffers = SendBuffers::new(2, 1448, 320, true);
+        assert!(buffers.expand(0, 10.0) && buffers.expand(1, 20.0));
+        buffers.write(0);
+        assert_eq!((buffers.total, buffers.written()), (265_216, 294_912));
+        let acked = 294_912 - 176_811;
+        assert!(buffers.writes(acked) && !buffers.writes(acked - 1));
+    }
+
+    /// When its subflow fails, a connection holds 98,304 B in a buffer of 4,096 B: it writes when 2,731 B are left.
+    #[test]
+    fn a_buffer_may_hold_more_than_its_size() {
+        let mut buffers = SendBuffers::new(1, 1448, 320, true);
+        buffers.expand(0, 10.0);
+        buffers.write(0);
+        buffers.close(0);
+        assert_eq!((buffers.total, buffers.written()), (4096, 98_304));
+        assert_eq!([0, 98_304 - 2732, 98_304 - 2731].map(|acked| buffers.writes(acked)), [false, false, true]);
     }
 
     /// Ten packets each: 4,096 + 87,040 and so on. The first subflow grows to 20 packets.
@@ -287,6 +311,7 @@ mod tests {
         let Some(Form::Text(text)) = size.written() else { panic!("it has no word") };
         assert_eq!(SendBuffer::of_text(&text), Some(Ok(size)));
         assert_eq!([SendBuffer::Auto, SendBuffer::UNLIMITED].map(|word| word.written()), [None, None]);
+        assert_eq!(SendBuffer::WORDS, [("auto", SendBuffer::Auto), ("unlimited", SendBuffer::Fixed(u64::MAX))]);
         assert_eq!((SendBuffer::Fixed(7).fixed(), SendBuffer::Auto.fixed()), (7, u64::MAX));
     }
 }

@@ -187,6 +187,19 @@ fn a_late_nack_changes_nothing() {
     );
 }
 
+/// Nor does it restart the timer, which the NACK before has set to 200 ms later.
+#[test]
+fn a_nack_that_is_no_news_leaves_the_timer() {
+    in_flight(10, sack()).run(
+        "200us      < nack 4
+                    > pkt 4
+                    < nack 7
+         150ms      < nack 7            // it waits already
+         200.2ms    > pkt 0
+                    = timeouts 1",
+    );
+}
+
 /// Packets 0 to 9 are out. No packet begins at byte 4,500 or after the last one.
 #[test]
 fn a_nack_of_no_packet_changes_nothing() {
