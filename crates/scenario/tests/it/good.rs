@@ -376,6 +376,14 @@ fn the_network_completes_uet() {
     let said = uet("base_rtt = \"5us\"\nrto = \"1ms\"\nhost_rate = \"40Gbps\"");
     assert_eq!((said.base_rtt, said.rto), (Some(Time::from_us(5)), Some(Time::from_ms(1))));
     assert_eq!(said.host_rate, Some(Rate::gbps(40)));
+    // Four ports of 10 Gb/s are a host of 40 Gb/s, and each of their queues leaves at 10 Gb/s.
+    let planes = "[topology.multi-plane]\nplanes = 4\nleaves = 1\nspines = 0\nhosts_per_leaf = 4\nrate";
+    let planes = text("")
+        .replace("[topology.many-to-one]\nsenders = 30\nrate", planes)
+        .replace("S1", "h0")
+        .replace("\"R\"", "\"h1\"");
+    let planes = good(&planes).transports[0].own.uet;
+    assert_eq!((planes.host_rate, planes.rto), (Some(Rate::gbps(40)), found.rto));
     let rules = uet("nscc_rules = \"spec-1.0.3\"\nnscc_losses_ignored = false").nscc;
     assert_eq!((rules.unit, rules.average, rules.without_sample), (Unit::Mtu, Average::BaseRtt, WithoutSample::Hold));
     assert_eq!((rules.at_end, rules.nacks_lower_rtt, rules.losses_ignored), (true, false, false));

@@ -112,7 +112,7 @@ settings! {
         /// Rate of all links of a host. Without the key: of the fastest host.
         host_rate: Option<Rate>, from |_u| None => "of the topology", within Bounds::POSITIVE;
         /// The time after which the oldest packet without an answer is sent again; it does not grow.
-        /// Without the key: 15 us and the time in which 6 full data queues leave at the rate of a host,
+        /// Without the key: 15 us and the time in which 6 full data queues leave at the rate of a link of a host,
         /// or 100 us if queues have no limit.
         rto: Option<Time>, from |_u| None => "of the queues", within Bounds::POSITIVE_SPAN;
         /// The largest window, in bandwidth-delay products of the flow; of several subflows all windows together.
@@ -189,10 +189,10 @@ impl Declare for Uet {
     fn complete(own: &mut UetSettings, around: &dyn Fn() -> Surroundings) {
         let around = around();
         own.base_rtt.get_or_insert(around.base_rtt);
-        let rate = *own.host_rate.get_or_insert(around.rate);
+        own.host_rate.get_or_insert(around.rate);
         own.rto.get_or_insert(around.queue.map_or(RTO_WITHOUT_LIMIT, |bytes| {
             let bits = u128::from(QUEUES * bytes) * 8_000_000_000_000;
-            RTO_BESIDE_QUEUES + Time(bits.div_ceil(u128::from(rate.0)) as u64)
+            RTO_BESIDE_QUEUES + Time(bits.div_ceil(u128::from(around.port_rate.0)) as u64)
         }));
     }
 
