@@ -172,6 +172,11 @@ def test_cells_of_unfinished_flows() -> None:
     ]
 
 
+def test_as_many_higher_as_lower_seeds_are_told_as_higher() -> None:
+    swapped = [(0.002, 100, 0), (0.001, 120, 0)]
+    assert lines(of_times({"dctcp": BASE[:2], "amp": swapped}))[-1] == ["higher in 1 of 2 seeds"]
+
+
 def test_cells_without_a_value_or_a_ratio_give_the_reason() -> None:
     few = [(None, 90, 0)] * 3
     assert lines(of_times({"dctcp": BASE, "amp": few})) == [

@@ -1,6 +1,7 @@
 """Runs of an experiment: cached, in parallel, and stopped when one fails."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -71,6 +72,22 @@ def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
     assert done[-1] == pytest.approx(total)
     assert seen[-1][1] == pytest.approx(total)
     assert seen[-1][2:] == (len(POINTS), len(POINTS), "2 at a time")
+
+
+def test_progress_is_of_what_is_to_be_made(fake_core: FakeCore, tmp_path: Path) -> None:
+    run_points(POINTS[:2], count, Cache(tmp_path), jobs=1)
+    seen: list[tuple[float, float]] = []
+    run_points(POINTS, count, Cache(tmp_path), 1, lambda *state: seen.append(state[:2]))
+    left = sum(point.cost or 0 for point in POINTS[2:])
+    assert seen[-1] == pytest.approx((left, left))
+
+
+def test_a_drain_is_no_progress(fake_core: FakeCore, tmp_path: Path) -> None:
+    """The stand-in tells of half of the duration, long after all flows have started."""
+    seen: list[float] = []
+    short = replace(POINTS[0], active_s=1e-6, cost=7.0)
+    run_points([short], count, Cache(tmp_path), 1, lambda *state: seen.append(state[0]))
+    assert max(seen) == 7.0
 
 
 def test_a_failure_names_the_run_and_stops_the_others(fake_core: FakeCore, tmp_path: Path) -> None:

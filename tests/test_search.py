@@ -48,6 +48,7 @@ def test_the_front_is_what_nothing_is_better_than() -> None:
     of_one = Search(space={"k": [1, 2]}, minimise="fct.mean")
     assert [one.number for one in front(of_one, trials[:4])] == [1]
     assert front(BOTH, trials[6:10]) == []
+    assert trial(11, 1.0, 1.0, excess=[0.0]).is_feasible(), "what is required is met exactly"
     table = table_of(BOTH, trials, front(BOTH, trials))
     assert table.filter("front")["trial"].to_list() == [0, 1, 3, 4, 10]
     assert table.filter(~pl.col("feasible"))["trial"].to_list() == [6, 9]

@@ -92,6 +92,13 @@ def test_arms_are_compared_by_pairs_of_seeds() -> None:
     assert verdicts(table, arm="b", below_arm="a") == [("b", Holds.YES)]
 
 
+def test_a_ratio_without_an_interval_is_unsure() -> None:
+    """Student's interval of 1, 2 and 30 has 0 in it, so Fieller's has no end."""
+    table = data({"a": [10.0, 20.0, 310.0], "b": [1.0, 2.0, 30.0]})
+    assert verdicts(table, above_arm="b", times=2.0) == [("a", Holds.UNSURE)]
+    assert verdicts(table, above_arm="b", times=2.0, sure=False) == [("a", Holds.YES)]
+
+
 def test_claims_without_a_value_fail() -> None:
     table = data({"a": [1.0], "b": [1.0]})
     few = table.with_columns(value=pl.lit(None, pl.Float64), statistic=pl.lit("p99"))
@@ -117,7 +124,9 @@ ARMS = 'arm = [{ name = "a" }, { name = "b", set = { queue.limit = 50 } }]\n'
         ('{ measure = "fct", below = 1 }', "fct has several statistics; name one, as in fct.mean"),
         ('{ measure = "fct.mean" }', "a claim has one of below, above, below_arm, above_arm"),
         ('{ measure = "fct.mean", below = "3KB" }', "'3KB' is no value of fct.mean, which is in s"),
+        ('{ measure = "jain", below = 1, above = 0 }', "a claim has one of below, above"),
         ('{ measure = "jain", below = 1, times = 2 }', "times goes with below_arm or above_arm"),
+        ('{ measure = "jain", below = 1, times = 0.5 }', "times goes with below_arm or above_arm"),
         ('{ measure = "jain", below = 1, arm = "c" }', "claim: no arm 'c'; there are a, b"),
         ('{ measure = "jain", above_arm = "c" }', "claim: no arm 'c'; there are a, b"),
         ('{ measure = "jain", below = 1, at = { x = 1 } }', "claim: at: x does not vary"),
