@@ -17,6 +17,8 @@ from typing import Any
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
+from random_scenarios import ROCE
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -25,7 +27,7 @@ else:
 Row = dict[str, Any]
 # Times are whole picoseconds in 64-bit floats.
 EXACT = 1e-12
-UNOPENED = ("ndp", "roce", "dcqcn", "dcqcn-hpcc", "timely", "uet")
+UNOPENED = ("ndp", "uet", *ROCE)
 """Values of `control` of families whose connections have no handshake."""
 
 

@@ -5,28 +5,21 @@
 
 import os
 import statistics
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 from scipy import stats
 
 import linkpool
 from invariants import Judge, Row, table
 from linkpool.explain.blocked import blocked
-from linkpool.explain.replay import UNEXPLAINED, ExplainError, replay
+from linkpool.explain.replay import replay
 from linkpool.explain.story import tell
 from linkpool.explain.wires import Wires
 from linkpool.intervals import mean_interval, percentile_interval
 from linkpool.units import PS
 from random_scenarios import scenario
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 pytestmark = pytest.mark.core
 
@@ -60,12 +53,7 @@ def check(name: str, number: int, place: Path) -> None:
 def check_explained(result: linkpool.Result) -> None:
     """Both breakdowns of a flow add up to its completion time."""
     flows = result.flows.drop_nulls("end_s")
-    transports = tomllib.loads(result.scenario)["transport"]
-    roce = [name for name, settings in transports.items() if settings["control"] in UNEXPLAINED]
-    for flow in flows.filter(pl.col("transport").is_in(roce))["flow"].to_list()[:1]:
-        with pytest.raises(ExplainError, match="waits for its rate or its turn"):
-            replay(result, [flow])
-    finished = flows.filter(~pl.col("transport").is_in(roce))["flow"].to_list()
+    finished = flows["flow"].to_list()
     wires = Wires(result)
     for life in replay(result, finished[:2]):
         told = tell(life, wires)

@@ -50,7 +50,7 @@ pub use results::tables::{Unknown, tables};
 pub use run::{Progress, RunError, simulate};
 pub use session::{Options, Session, SessionError};
 pub use start::driver::{Here, React, Send, SendError, Timer};
-pub use trace::{Because, End, Row, Sight, State, Traced, What, to_json, trace};
+pub use trace::{Because, End, Row, Sight, State, Traced, WaitsOn, What, to_json, trace};
 
 /// The scenario of `text`, for unit tests.
 #[cfg(test)]

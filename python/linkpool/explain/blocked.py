@@ -1,7 +1,7 @@
 """What kept the sender from sending: each instant of the flow's life has one answer.
 
 A sender sends all that it may whenever something happens to it. So between two things that happen,
-what it has not sent is held back by a window, or all is sent.
+what it has not sent is held back by a window, or all is sent. A sender with a rate tells itself.
 """
 
 from collections import defaultdict
@@ -21,6 +21,9 @@ class Held(Enum):
     SEND_BUFFER = "the send buffer"
     RECEIVE_BUFFER = "the receive buffer: the receiver's window offers no more"
     SUBFLOW_WINDOW = "`subflow_window`, the most data in flight on a subflow"
+    RATE = "its rate"
+    TURN = "its turn at the port of its host, at which other senders send"
+    PAUSE = "a pause of the port of its host"
     PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
 
@@ -40,6 +43,7 @@ def blocked(life: Life) -> dict[Held, int]:
         begin, reached, acked = message["begin"], message["sent"], message["acked"]
     at = life.start
     trimmed = _Trimmed()
+    waits, sent_to = "acks", 0
     events = life.events[life.first :]
     # After the last event of an unfinished flow, all stays as it is until the run ends.
     for e in [*events, Event(life.end, "end", {})]:
@@ -53,6 +57,8 @@ def blocked(life: Life) -> dict[Held, int]:
             if life.is_pulled:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
+            if life.tells_waits:
+                held = _told(waits, (reached, sent_to), life.message)
             total[held] += min(e.at, life.end) - at
             at = min(e.at, life.end)
         trimmed.follow(e)
@@ -62,12 +68,30 @@ def blocked(life: Life) -> dict[Held, int]:
             acked = e["bytes"]
         elif e.what == "offered":
             offered = e["end"]
+        elif e.what == "waits":
+            waits = e["on"]
         elif e.what == "sent" and e["kind"] == "data":
             # Positions are modulo 2^32; the nearest to what was reached before is meant.
-            reached = max(reached, near(e["ack"], reached) + e["payload"])
+            sent_to = near(e["ack"], reached) + e["payload"]
+            reached = max(reached, sent_to)
             of, end = e["subflow"], on_subflow[e["subflow"]]
             on_subflow[of] = max(end, near(e["seq"], end) + e["payload"])
     return {held: total[held] for held in Held if held in total}
+
+
+def _told(waits: str, sent: tuple[int, int], message: Event | None) -> Held:
+    """Return what holds a sender that tells what it waits for; all up to `sent` was sent.
+
+    Of a message that is the data of others before it, and nothing once its own is sent.
+    """
+    reached, last = sent
+    if waits == "acks":
+        return Held.NOTHING
+    if message is not None and reached < message["begin"]:
+        return Held.EARLIER
+    if message is not None and last >= message["end"]:
+        return Held.NOTHING
+    return {"rate": Held.RATE, "turn": Held.TURN, "pause": Held.PAUSE, "window": Held.WINDOW}[waits]
 
 
 class _Trimmed:

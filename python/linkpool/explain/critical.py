@@ -10,6 +10,10 @@ sent as the receiver's turn came among those of its host; the receiver had taken
 queue as another packet, or the header of one that was trimmed, arrived; and so on to the first
 window.
 
+A sender that tells what it waits for (RoCE) sends a packet when its rate allows it, and its turn at
+the port of its host has come. So it was kept by these since the ACK, the message or the timeout
+that gave it something to send; in between it may have sent many packets.
+
 The chain of a message on a connection that stays open may lead to before the message was given to
 the connection, by packets of earlier messages. It is cut off there.
 """
@@ -40,6 +44,9 @@ class Cause(Enum):
     ACK = "ACKs on the way"
     ACK_QUEUE = "ACKs in queues"
     DELAYED_ACK = "wait for the delayed ACK timer"
+    RATE = "wait for its rate"
+    RATE_AGAIN = "wait for its rate, with packets that are sent again"
+    PORT = "wait for its turn at the port of its host"
     RTO = "wait for the retransmission timeout (RTO)"
     PTO = "wait for the tail loss probe (PTO)"
     REORDERING = "wait for the RACK reordering timer"
@@ -92,6 +99,9 @@ class Chain:
         """By index of a sending, the index of what made the end send."""
         waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
         acting: dict[str, int] = {}
+        self._again: set[int] = set()
+        """Indices of sendings of data that was sent before, where packets have numbers."""
+        numbers: set[int] = set()
         self._heard: list[int] = []
         """Indices of arrivals at the receiver: it owes a PULL for each, if it pulls."""
         for i, e in enumerate(self._events):
@@ -118,6 +128,10 @@ class Chain:
             elif e.what == "sent":
                 # What was on the way before the beginning has its cause there.
                 self._cause_of[i] = acting.get(e["by"], life.first)
+                if _is_data_of_sender(e):
+                    if e["seq"] in numbers:
+                        self._again.add(i)
+                    numbers.add(e["seq"])
                 waiting[key_of(e.more, other_end(e["by"]))].append(i)
 
     def _match(self, i: int, candidates: list[int]) -> None:
@@ -154,7 +168,7 @@ class Chain:
         if e.what == "arrived" and at in self._sent_of:
             sent = self._sent_of[at]
             self._on_the_way(self._events[sent], e, self._held_at[sent], found)
-            return self._cause_of[sent]
+            return self._before_sending(sent, found)
         if e.what == "given":
             before = self._before(at, "sender")
             found.append(Span(self._events[before].at, e.at, Cause.NEXT_MESSAGE, 0))
@@ -170,12 +184,57 @@ class Chain:
         if end == "sender" and self._life.is_pulled:
             return self._timed_out(at, found)
         cause = self._timer(at, end)
+        if cause is Cause.RTO and self._life.tells_waits:
+            return self._without_progress(at, found)
         # The reader takes what came on any subflow.
         before = self._before(at, end, None if cause is Cause.READ else subflow)
         if self._events[before].at > e.at:
             raise ExplainError("a cause comes after its effect: please report this")
         found.append(Span(self._events[before].at, e.at, cause, subflow))
         return before
+
+    def _before_sending(self, sent: int, found: list[Span]) -> int:
+        """Go from a sending to what made the end act, by what the sender waited for since."""
+        if not (self._life.tells_waits and _is_data_of_sender(self._events[sent])):
+            return self._cause_of[sent]
+        until, begun, again = self._events[sent].at, sent, sent in self._again
+        for i in range(sent - 1, self._life.first, -1):
+            e = self._events[i]
+            if _is_data_of_sender(e):
+                again = i in self._again
+            if e.what != "waits":
+                continue
+            cause = WAITS.get(e["on"])
+            if cause is None:
+                break
+            if cause is Cause.RATE and again:
+                cause = Cause.RATE_AGAIN
+            found.append(Span(e.at, until, cause, 0))
+            until, begun = e.at, i
+        before = range(begun - 1, self._life.first, -1)
+        acts = (i for i in before if _acts(self._events[i], "sender"))
+        return next(acts, self._life.first)
+
+    def _without_progress(self, at: int, found: list[Span]) -> int:
+        """Go from a timeout to what it counts from: an ACK, a timeout, or a packet that left."""
+        timer = self._events[at]
+        state = self._state(at, timer["subflow"], -1)
+        since = timer.at - (state["rto"] if state is not None else 0)
+        for i in range(at - 1, self._life.first, -1):
+            e = self._events[i]
+            # Other timers are those of its rate.
+            if (
+                e.at == since
+                and _acts(e, "sender")
+                and (e.what != "timer" or self._timer(i, "sender") is Cause.RTO)
+            ):
+                found.append(Span(since, timer.at, Cause.RTO, 0))
+                return i
+            if e.at < since and _is_data_of_sender(e):
+                found.append(Span(e.at, timer.at, Cause.RTO, 0))
+                return self._before_sending(i, found)
+        found.append(Span(self._life.start, timer.at, Cause.RTO, 0))
+        return self._life.first
 
     def _timed_out(self, at: int, found: list[Span]) -> int:
         """Go from the timeout of a packet that was asked for to what made the sender send it last.
@@ -343,6 +402,14 @@ CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
     "handshake": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),
 }
 """By what arrived, or its role: in the queue of its own host, in other queues, on the way."""
+
+
+WAITS = {"rate": Cause.RATE, "turn": Cause.PORT, "pause": Cause.HOST_PAUSED}
+"""By what a sender says it waits for while it has something to send, and a window for it."""
+
+
+def _is_data_of_sender(e: Event) -> bool:
+    return bool(e.what == "sent" and e["by"] == "sender" and e["kind"] == "data")
 
 
 def _acts(e: Event, end: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from linkpool.explain.blocked import near
 from linkpool.explain.critical import Cause, Chain, Span
-from linkpool.explain.packets import GOES_ON
+from linkpool.explain.packets import GOES_ON, ROLES
 from linkpool.explain.replay import Event, Life
 from linkpool.units import PS, show_number, show_seconds
 
@@ -44,6 +44,7 @@ def moments(life: Life, chain: Chain, spans: list[Span]) -> list[Moment]:
         *_states(life),
         *_losses(life, chain),
         *_pauses(life),
+        *_nacks(life),
         *_waits(life, spans),
     ]
     return sorted(found, key=lambda moment: moment.at)
@@ -79,6 +80,10 @@ def _states(life: Life) -> Iterator[Moment]:
             rto = show_seconds(before["rto"] / PS)
             if life.is_pulled:
                 text = f"nothing was heard of a packet for {rto}: it is sent again without a PULL"
+                yield Moment(e.at, "timeout", s, text)
+                continue
+            if life.tells_waits:
+                text = f"no progress for {rto}: it sends again what is not acknowledged"
                 yield Moment(e.at, "timeout", s, text)
                 continue
             text = f"{what} on subflow {s}, after an RTO of {rto}; window {_windows(before, e)}"
@@ -124,6 +129,19 @@ def _pauses(life: Life) -> Iterator[Moment]:
             f"flow waited while it was paused, for {longest} at the most"
         )
         yield Moment(max(since, life.start), "pause", held[0]["subflow"], text)
+
+
+def _nacks(life: Life) -> Iterator[Moment]:
+    """Tell of each packet that NACKs ask for, where packets have numbers."""
+    if not life.tells_waits:
+        return
+    told = None
+    for e in life.events:
+        if e.what == "arrived" and e["at_end"] == "sender" and ROLES.get(e["kind"]) == "nack":
+            if e["ack"] != told:
+                text = f"a NACK asks for packet {e['ack']}, as {e['seq']} has come without it"
+                yield Moment(e.at, "recovery", e["subflow"], text)
+            told = e["ack"]
 
 
 def _losses(life: Life, chain: Chain) -> Iterator[Moment]:
@@ -199,7 +217,7 @@ _WAITS = {
 
 def _waits(life: Life, spans: list[Span]) -> Iterator[Moment]:
     for span in spans:
-        told_as_timeout = life.is_pulled and span.cause is Cause.RTO
+        told_as_timeout = (life.is_pulled or life.tells_waits) and span.cause is Cause.RTO
         if span.cause in _WAITS and not told_as_timeout:
             length = show_seconds((span.end - span.start) / PS)
             of = "" if life.is_pulled else f" (subflow {span.subflow})"

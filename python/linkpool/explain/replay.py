@@ -1,9 +1,8 @@
 """Make a run again, and keep all that happens to some of its flows."""
 
 import json
-import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,20 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from linkpool import _core
 from linkpool.columns import nodes_of
 from linkpool.explain.packets import GOES_ON, key_of, other_end
 from linkpool.replay import difference, require_same_times, traceable
 from linkpool.result import Result
 from linkpool.units import PS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-UNEXPLAINED = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift")
-"""Values of `control` whose flows cannot be explained."""
 
 
 class ExplainError(ValueError):
@@ -38,7 +28,7 @@ class Event:
     Attributes:
         at: when, ps.
         what: `opens`, `given`, `sent`, `arrived`, `timer`, `turn`, `lost`, `held`, `state`,
-            `acked`, `offered`, `done` or `ends`.
+            `acked`, `offered`, `waits`, `done` or `ends`.
         more: the rest, by name; `crates/sim/src/trace/row.rs` explains it.
 
     """
@@ -110,6 +100,11 @@ class Life:
         """Whether its receiver asks for each packet after the first window."""
         return bool(self.opens["pulled"])
 
+    @cached_property
+    def tells_waits(self) -> bool:
+        """Whether the sender tells what it waits for: its rate, its window, its turn, ACKs."""
+        return any(e.what == "waits" for e in self.events)
+
     @property
     def subflows(self) -> list[int]:
         """The subflows of which something was heard."""
@@ -128,7 +123,6 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
         found = traceable(result, flows).collect()
     rows = {row["flow"]: row for row in found.iter_rows(named=True)}
     scenario = result.load()
-    _require_explained(scenario, rows)
     with _as_explain_error():
         note = difference(result, scenario)
     trace: dict[int, list[Event]] = defaultdict(list)
@@ -145,18 +139,6 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
         assert opens is not None, "a flow begins on a connection"
         lives.append(Life(flow, events, opens, rows[flow], _paths(result, flow), result, note))
     return lives
-
-
-def _require_explained(scenario: _core.Scenario, rows: Mapping[int, Mapping[str, Any]]) -> None:
-    """Refuse flows whose waits a trace does not record."""
-    transports = tomllib.loads(scenario.toml)["transport"]
-    for flow, row in rows.items():
-        control = transports[row["transport"]]["control"]
-        if control in UNEXPLAINED:
-            raise ExplainError(
-                f'flow {flow} is carried by `control = "{control}"`: a trace does not record '
-                "when a sender of RoCE waits for its rate or its turn, so it is not explained"
-            )
 
 
 @contextmanager

@@ -176,7 +176,10 @@ def _chronicle(story: Story) -> str:
         )
     given = story.life.message
     is_new = given is None or story.life.row["connection"] == story.life.flow
-    opening = "the first SYN is sent" if is_new else "it is given to its connection"
+    first = "the first SYN" if story.life.opens["phases"] else "its begin"
+    opening = "it is given to its connection"
+    if is_new:
+        opening = "the first SYN is sent" if story.life.opens["phases"] else "it begins"
     if story.life.is_pulled:
         opening = _first_window(story.life)
     lines.insert(0, f"  +{_time(0):>9}  {opening}")
@@ -186,7 +189,7 @@ def _chronicle(story: Story) -> str:
     elif not any(is_end(e, story.life.flow) for e in story.life.events):
         end = _time(story.life.end - story.life.start)
         lines.append(f"  +{end:>9}  the run ends")
-    first = "the first packet" if story.life.is_pulled else "the first SYN"
+    first = "the first packet" if story.life.is_pulled else first
     first = first if is_new else "it was given to its connection"
     return "\n".join([f"Its life, in time since {first}:", *lines])
 

@@ -14,6 +14,7 @@ use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId};
 use linkpool_units::Time;
+use serde::Serialize;
 use std::fmt::Debug;
 
 /// The state of an endpoint after an event.
@@ -28,6 +29,22 @@ pub(crate) enum Event {
     Progress,
     /// The endpoint is done, and may be forgotten.
     Closed,
+}
+
+/// What keeps a sender from sending, where its family tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitsOn {
+    /// Its rate.
+    Rate,
+    /// Its window.
+    Window,
+    /// Its turn at the port of its host.
+    Turn,
+    /// A pause of that port, while it has its turn.
+    Pause,
+    /// ACKs, as all is sent.
+    Acks,
 }
 
 /// One end of a connection.
@@ -84,6 +101,10 @@ pub(crate) trait Sending: Endpoint {
     /// Is subflow `s` in fast recovery?
     fn is_recovering(&self, _s: SubflowId) -> bool {
         false
+    }
+    /// What keeps it from sending, after an event.
+    fn waits(&self) -> Option<WaitsOn> {
+        None
     }
     /// Reports the measures of the family, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}

@@ -3,7 +3,7 @@
 //! The list of families is `families!` of `linkpool_transport`.
 
 use crate::host::connection::{Connection, Identity};
-use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending, WaitsOn};
 use crate::host::io::Io;
 use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
@@ -164,6 +164,9 @@ macro_rules! ends {
             }
             fn is_recovering(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_recovering(s)),* }
+            }
+            fn waits(&self) -> Option<WaitsOn> {
+                match self { $(Sender::$family(end) => end.waits()),* }
             }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Sender::$family(end) => end.metrics(report)),* }

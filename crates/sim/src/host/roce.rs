@@ -2,7 +2,7 @@
 //! the port of their host, as queue pairs do at an adapter.
 
 use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
-use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending, WaitsOn};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
 use crate::host::io::{Io, TurnsFor};
@@ -12,7 +12,7 @@ use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Envelope, Flags, HopRecord, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::roce::{Config, Hop, MOST_HOPS, Message, Output, Receiver, Roce, Sender};
+use linkpool_transport::roce::{self, Config, Hop, MOST_HOPS, Message, Output, Receiver, Roce, Sender};
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Ends for Roce {
         outlook: &Outlook<'_>,
     ) -> RoceSender {
         let sender = Box::new(Sender::new(config.clone(), size, connection.stays_open, (outlook.idle)()));
-        RoceSender { sender, connection, identity }
+        RoceSender { sender, connection, identity, held: false }
     }
 
     fn receiver(
@@ -83,6 +83,8 @@ pub(crate) struct RoceSender {
     sender: Box<Sender>,
     connection: Connection,
     identity: Identity,
+    /// Did it find the port paused at its last turn? Only traces depend on it.
+    held: bool,
 }
 
 /// A receiver: a queue pair's responder.
@@ -106,7 +108,7 @@ impl RoceSender {
 
     /// Does `act` with the sender and what it sends through.
     fn with<T>(&mut self, io: &mut Io<'_>, act: impl FnOnce(&mut Sender, Time, &mut Out<'_, '_>) -> T) -> T {
-        let RoceSender { sender, connection, identity } = self;
+        let RoceSender { sender, connection, identity, .. } = self;
         let (now, ect, telemetry) = (io.now, sender.config().cnp.is_some(), sender.config().telemetry);
         act(sender, now, &mut Out { connection, identity, io, ect, telemetry, answers: None })
     }
@@ -154,7 +156,8 @@ impl Endpoint for RoceSender {
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         // While the port is paused, packets stay with their queue pair, but for one that waits there. It asks again when
         // a packet would have left.
-        if io.is_held() {
+        self.held = io.is_held();
+        if self.held {
             let full = u64::from(self.connection.sizes.header) + u64::from(self.sender.config().mss);
             io.queue_turn(TurnsFor::Data, self.identity.me, false);
             io.spend_turn(TurnsFor::Data, full);
@@ -243,6 +246,16 @@ impl Sending for RoceSender {
             min_rtt: sender.min_rtt(),
             rto: sender.rto(),
         }
+    }
+
+    fn waits(&self) -> Option<WaitsOn> {
+        Some(match self.sender.waits() {
+            roce::Waits::Rate => WaitsOn::Rate,
+            roce::Waits::Window => WaitsOn::Window,
+            roce::Waits::Turn if self.held => WaitsOn::Pause,
+            roce::Waits::Turn => WaitsOn::Turn,
+            roce::Waits::Answers => WaitsOn::Acks,
+        })
     }
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {

@@ -204,7 +204,12 @@ impl<'f> Tracks<'f> {
             What::Given { message, begin, end, .. } => self.given(at, flow, *message, end - begin),
             What::Done { message, .. } => self.done(at, flow, *message),
             What::Ends { .. } => self.ends(at, flow),
-            What::Sent { .. } | What::Arrived { .. } | What::Timer { .. } | What::Turn | What::Offered { .. } => {}
+            What::Sent { .. }
+            | What::Arrived { .. }
+            | What::Timer { .. }
+            | What::Turn
+            | What::Offered { .. }
+            | What::Waits { .. } => {}
         }
     }
 

@@ -8,6 +8,7 @@ mod rows;
 mod watch;
 mod watched;
 
+pub use crate::host::endpoint::WaitsOn;
 pub use row::{Because, End, Row, Sight, State, What};
 
 use crate::host::component::Mine;

@@ -1,6 +1,6 @@
 //! The rows of a trace: one for each event of a flow.
 
-use crate::host::endpoint::Sending;
+use crate::host::endpoint::{Sending, WaitsOn};
 use crate::host::family::{kinds, said};
 use crate::host::kinds::{Said, name};
 use crate::plan::FlowId;
@@ -141,6 +141,11 @@ pub enum What {
     Offered {
         /// All data that ends here or before, in bytes of the stream.
         end: u64,
+    },
+    /// What keeps the sender from sending has changed. Families that do not tell have none.
+    Waits {
+        /// From now on.
+        on: WaitsOn,
     },
     /// A connection that stays open has been given a message.
     Given {

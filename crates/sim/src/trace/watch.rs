@@ -150,6 +150,10 @@ impl<'p> Watch<'p> {
                     known.offered = end.offered();
                     found.extend(known.offered.map(|end| What::Offered { end }));
                 }
+                if end.waits() != known.waits {
+                    known.waits = end.waits();
+                    found.extend(known.waits.map(|on| What::Waits { on }));
+                }
                 if end.acked() != known.acked {
                     known.acked = end.acked();
                     found.push(What::Acked { bytes: known.acked });
@@ -271,32 +275,33 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Notes the watched connections that `host` has opened: their first packets are on its links, or had no room there.
-    /// Returns them.
-    fn opened(&mut self, host: NodeId, now: Time, seen: &Witness) -> Vec<FlowId> {
-        let mut opened = Vec::new();
-        let refused = seen.discarded.iter().map(|lost| &lost.packet);
-        for first in seen.sent.iter().map(|(_, sent)| sent).chain(refused) {
-            let Some(trailer) = first.trailer.filter(|_| is_opening(&first.packet)) else { continue };
-            let Opening { peer, to: OpeningFor::Flow(flow), .. } = Opening::read(&first.packet, &trailer) else {
-                continue;
-            };
-            let Some(known) = self.connections.get_mut(&flow).filter(|known| known.sender.is_none()) else { continue };
-            known.sender = Some((host, peer));
-            opened.push(flow);
-            self.opens(flow, (host, peer), now);
+    /// Notes the watched connections that `host` has opened, whether or not they have sent a packet. Returns them.
+    fn opened(&mut self, host: NodeId, now: Time) -> Vec<FlowId> {
+        let is_new = |known: Option<&Watched>| known.is_some_and(|known| known.sender.is_none());
+        if !self.connections.values().any(|known| is_new(Some(known))) {
+            return Vec::new();
         }
-        opened
+        let (senders, known) = (self.hosts.context.hosts[host.index()].senders(), &self.connections);
+        let new = senders.filter(|(_, sending)| is_new(known.get(&sending.flow)));
+        let new: Vec<(FlowId, Handle)> = new.map(|(handle, sending)| (sending.flow, handle)).collect();
+        for (flow, handle) in &new {
+            self.connections.entry(*flow).or_default().sender = Some((host, *handle));
+            self.opens(*flow, (host, *handle), now);
+        }
+        new.into_iter().map(|(flow, _)| flow).collect()
+    }
+
+    /// The watched connections that `host` has opened and that have not ended.
+    fn senders_at(&self, host: NodeId) -> Vec<FlowId> {
+        let here = |known: &Watched| known.is_live() && known.sender.is_some_and(|(at, _)| at == host);
+        self.connections.iter().filter(|(_, known)| here(known)).map(|(flow, _)| *flow).collect()
     }
 
     /// A host may have opened watched connections, or given them messages: what they sent is on its
     /// links, or had no room there.
     fn started(&mut self, host: NodeId, now: Time, seen: &Witness) {
-        let mut touched = self.opened(host, now, seen);
-        let here = |known: &Watched| known.is_live() && known.sender.is_some_and(|(at, _)| at == host);
-        let here: Vec<FlowId> =
-            self.connections.iter().filter(|(_, known)| here(known)).map(|(flow, _)| *flow).collect();
-        for flow in here {
+        let mut touched = self.opened(host, now);
+        for flow in self.senders_at(host) {
             if self.given(flow, now) && !touched.contains(&flow) {
                 touched.push(flow);
             }
@@ -325,6 +330,7 @@ impl<'p> Watch<'p> {
                 // Their whole state is recorded again.
                 known.states.clear();
                 known.offered = None;
+                known.waits = None;
                 if !known.is_recorded {
                     let rows = known.record(now);
                     rows.into_iter().for_each(|row| self.rows().push(row));
@@ -436,9 +442,9 @@ impl Handler for Watch<'_> {
         match owner {
             Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
             None if kind == timer::TURNS => {
-                // A sender may have waited for its first turn.
-                self.opened(node, now, &seen);
                 self.had_turns(now, &seen.sent);
+                // A turn that was not used may change what a sender waits for.
+                self.senders_at(node).into_iter().for_each(|flow| self.look(flow, now));
             }
             None => self.started(node, now, &seen),
         }

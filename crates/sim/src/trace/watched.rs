@@ -1,6 +1,7 @@
 //! What a trace knows of one connection that it watches.
 
 use super::row::{Row, Sight, State, What};
+use crate::host::endpoint::WaitsOn;
 use crate::host::handle::Handle;
 use crate::host::kinds::WITH_DATA;
 use crate::host::messages::Messages;
@@ -23,6 +24,8 @@ pub(super) struct Watched {
     pub(super) acked: u64,
     /// Where the data must end that the receiver's window lets it send; none: not looked at, or anywhere.
     pub(super) offered: Option<u64>,
+    /// What keeps its sender from sending; none: not looked at, or not told.
+    pub(super) waits: Option<WaitsOn>,
     /// The host of the receiver, once the connection has opened.
     pub(super) receiver: Option<NodeId>,
     /// The family of its transport, and the payload of a full packet, once it has opened.

@@ -30,4 +30,4 @@ pub use law::{
 };
 pub use message::{Message, Output};
 pub use receiver::Receiver;
-pub use sender::{Counters, Sender};
+pub use sender::{Counters, Sender, Waits};

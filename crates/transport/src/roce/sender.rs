@@ -24,6 +24,19 @@ pub struct Counters {
     pub timeouts: u64,
 }
 
+/// What a sender waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waits {
+    /// Its rate, with a packet that its window lets go.
+    Rate,
+    /// Its window.
+    Window,
+    /// Its turn at the port of its host.
+    Turn,
+    /// Answers, as all is sent.
+    Answers,
+}
+
 /// A packet that was sent and is not acknowledged in order.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -189,6 +202,16 @@ impl Sender {
         // As in HPCC's repository (`IsWinBound`), a packet may go while the window is not full.
         (self.nxt < self.stream.total() && self.window().is_none_or(|window| self.in_flight() < window))
             .then_some(self.nxt)
+    }
+
+    /// What it waits for, after an event.
+    pub fn waits(&self) -> Waits {
+        match self.next() {
+            _ if self.queued => Waits::Turn,
+            Some(_) => Waits::Rate,
+            None if self.nxt < self.stream.total() => Waits::Window,
+            None => Waits::Answers,
+        }
     }
 
     /// The first lost packet that is to be sent again (selective repeat).
