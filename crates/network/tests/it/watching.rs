@@ -194,3 +194,36 @@ fn a_witness_tells_what_hosts_send_and_what_is_lost() {
         watcher.witnessed.iter().flat_map(|w| &w.discarded).map(|d| (d.loss.cause, d.packet.packet.seq)).collect();
     assert_eq!(lost, [(Cause::Trimmed, 2), (Cause::Trimmed, 3)]);
 }
+
+/// Sends packets of these sizes at once, and asks when the last will have left.
+struct Leaver {
+    sizes: Vec<u16>,
+    left: Option<Time>,
+}
+
+impl Handler for Leaver {
+    type Message = ();
+
+    fn on_packet(&mut self, _: NodeId, _: Time, _: &Packet, _: &mut Egress) {}
+
+    fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
+        let last = packet(9, self.sizes.pop().unwrap(), Kind::DATA);
+        self.sizes.iter().for_each(|size| out.send(now, &packet(1, *size, Kind::DATA)));
+        self.left = Some(out.send_last(now, last, None));
+    }
+
+    fn next_timer(&self, node: NodeId) -> Time {
+        if node == S1 && self.left.is_none() { Time::from_us(3) } else { Time::MAX }
+    }
+}
+
+/// A packet of 1,000 B leaves 800 ns after the one of 1,500 B and the one of 64 B before it, which take 1,200 and 51.2 ns.
+#[test]
+fn the_last_packet_leaves_after_all_before_it() {
+    for (sizes, ps) in [(vec![1000], 800_000), (vec![1500, 64, 1000], 2_051_200)] {
+        let (mut network, mut leaver) = (network(fifo()), Leaver { sizes, left: None });
+        network.wake(S1, &leaver);
+        run_partitions(vec![(&mut network, &mut leaver)], Time::from_us(50), u64::MAX, 1000, &mut |_, _| true);
+        assert_eq!(leaver.left, Some(Time::from_us(3) + Time::from_ps(ps)));
+    }
+}
