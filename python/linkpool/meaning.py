@@ -230,9 +230,26 @@ def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Itera
     elif "limit" in queue:
         parts.append(f"limit {queue['limit']}")
     parts.append(_marking(queue))
+    if "class" in queue:
+        parts[0] = f"{len(queue['class'])} classes of data"
     yield "Queue of a port: " + "; ".join(parts)
+    yield from map(_class, queue.get("class", []))
     if queue.get("layer"):
         yield f"  with other settings at {', '.join(queue['layer'])}"
+
+
+def _class(of: Mapping[str, Any]) -> str:
+    """Say what a class of data has of its own."""
+    order = f"weight {of['weight']}" if of.get("weight") else "strict priority"
+    parts = [
+        order,
+        "lossless" if of.get("lossless") else f"limit {of['limit']}" if of.get("limit") else "",
+    ]
+    parts += [
+        _marking(of) if of.get("mark") or of.get("red") else "",
+        "trims" if of.get("trim") else "",
+    ]
+    return f"  priority {', '.join(map(str, of['priorities']))}: {'; '.join(filter(None, parts))}"
 
 
 def _marking(queue: Mapping[str, Any]) -> str:
@@ -248,8 +265,11 @@ def _marking(queue: Mapping[str, Any]) -> str:
 
 def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[str]:
     pfc, priorities = queue["pfc"], queue.get("discipline") == "priority"
-    lossless = [name for name in ("high", "low") if pfc[name] and (priorities or name == "low")]
+    lossless = [name for name in ("high", "low") if pfc.get(name) and (priorities or name == "low")]
     of = f"{' and '.join(lossless)} priority" if priorities else "all data"
+    if "class" in queue:
+        numbers = [one["priorities"][0] for one in queue["class"] if one.get("lossless")]
+        of = f"data of priority {' and '.join(map(str, sorted(numbers)))}"
     at = pfc.get("xoff") or f"{pfc['alpha']:g} of what is free of the shared buffer"
     yield (
         f"Priority flow control: {of} is lossless; a link is paused at {at}, and the run has one "

@@ -195,6 +195,7 @@ mod tests {
         let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100));
         let is_plain = |changes: &[(Time, LinkChange)]| {
+            let policy = policy.clone();
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
             timetable.links.insert(LinkId::new(0), changes.to_vec());
             let course = timetable.course(LinkId::new(0), Rate::gbps(1));

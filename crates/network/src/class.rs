@@ -1,6 +1,6 @@
 //! Classes of packets, of which neighbours pause some ([`crate::ports`]).
 
-use crate::packet::{Flags, Kind, Packet};
+use crate::packet::Packet;
 
 /// The number of classes of packets: one for each priority of IEEE 802.1Q, by its number, and that of
 /// control packets.
@@ -25,6 +25,16 @@ impl ClassSet {
         self.0 = self.0 & !(1 << class) | u16::from(is_in) << class;
     }
 
+    /// Of these classes, bit by bit.
+    pub(crate) const fn of(bits: u16) -> ClassSet {
+        ClassSet(bits)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
     /// Is `class` in it?
     pub(crate) fn has(self, class: u8) -> bool {
         self.0 & (1 << class) != 0
@@ -40,14 +50,14 @@ impl ClassSet {
         self.0.checked_ilog2().map(|class| class as u8)
     }
 
+    /// The class of it with the smallest number.
+    pub(crate) fn first(self) -> Option<u8> {
+        (!self.is_empty()).then(|| self.0.trailing_zeros() as u8)
+    }
+
     /// As bits: bit n is class n.
     pub(crate) fn bits(self) -> u16 {
         self.0
-    }
-
-    /// Of such bits.
-    pub(crate) fn of_bits(bits: u16) -> ClassSet {
-        ClassSet(bits)
     }
 
     /// Is none in it?
@@ -56,11 +66,8 @@ impl ClassSet {
     }
 }
 
-/// The class of `packet`: control packets, data of high priority, other data.
+/// The class of `packet`: that of control packets, and of headers whose payload was cut off, or its priority.
+#[inline]
 pub(crate) fn class_of(packet: &Packet) -> u8 {
-    match packet.kind.has(Kind::DATA) {
-        false => CONTROL,
-        true if packet.flags.has(Flags::PRIORITY) => HIGH,
-        true => LOW,
-    }
+    if packet.is_control() { CONTROL } else { packet.priority() }
 }

@@ -76,7 +76,7 @@ bits! {
         PINNED = 2;
         /// It has a [`crate::Trailer`]; `seq` is its place.
         TRAILER = 3;
-        /// Of high priority, where ports have two queues.
+        /// Of high priority, where ports have two queues: one from 4 to 7.
         PRIORITY = 4;
         /// Its receiver understands a header whose payload a switch has cut off.
         TRIMMABLE = 5;
@@ -114,7 +114,11 @@ bits! {
 
 impl Kind {
     /// A pause frame. No family has such a kind, and no host sees one.
-    pub(crate) const PAUSE: Kind = Kind(0x0f);
+    pub(crate) const PAUSE: Kind = Kind(Kind::SYN.0 | Kind::ACK.0 | Kind::FIN.0);
+
+    /// Of packets with data, which neither acknowledge nor end a connection: the lower bits of their
+    /// priority, which hosts take off ([`Packet::unmarked`]).
+    const PRIORITY: Kind = Kind(Kind::ACK.0 | Kind::FIN.0);
 }
 
 /// Where a packet goes, its bytes on the wire, and its bytes of payload: in 48 bits, so that two
@@ -258,6 +262,52 @@ impl Packet {
         !self.kind.has(Kind::DATA) || self.flags.has(Flags::TRIMMED)
     }
 
+    /// The priority of IEEE 802.1Q of a packet with data: 0 to 7. Other packets have no priority: 0 or 7.
+    ///
+    /// The upper bit is a flag. Of 0 and of 7 the others are not set, so that these look alike in ports that
+    /// know two priorities only.
+    #[inline]
+    pub fn priority(&self) -> u8 {
+        let (upper, lower) = (self.flags.has(Flags::PRIORITY), (self.kind.0 & Kind::PRIORITY.0) >> 1);
+        match (self.kind.has(Kind::DATA), upper) {
+            (true, true) => 7 - lower,
+            (true, false) => lower,
+            (false, upper) => {
+                if upper {
+                    7
+                } else {
+                    0
+                }
+            }
+        }
+    }
+
+    /// Gives a packet with data this priority; of other packets only whether it is from 4 on.
+    #[inline]
+    pub fn set_priority(&mut self, priority: u8) {
+        let upper = priority >= 4;
+        self.flags = self.flags.without(Flags::PRIORITY).with_if(Flags::PRIORITY, upper);
+        if self.kind.has(Kind::DATA) {
+            let lower = if upper { 7 - priority } else { priority };
+            self.kind = self.kind.without(Kind::PRIORITY).with(Kind(lower << 1));
+        }
+    }
+
+    /// Has it a priority that its kind tells?
+    #[inline]
+    pub fn is_marked(&self) -> bool {
+        self.kind.has(Kind::DATA) && self.kind.has_any(Kind::PRIORITY)
+    }
+
+    /// The packet as its sender made it, before it was given a priority from 1 to 6.
+    #[inline]
+    pub fn unmarked(mut self) -> Packet {
+        if self.is_marked() {
+            self.kind = self.kind.without(Kind::PRIORITY);
+        }
+        self
+    }
+
     /// Bytes on the wire without its payload.
     #[inline]
     pub(crate) fn header_size(&self) -> u16 {
@@ -307,6 +357,34 @@ mod tests {
         assert_eq!(kinds, ["SYN", "ACK", "FIN", "DATA", "OWN_0", "OWN_1", "OWN_2", "OWN_3"]);
         assert_eq!(format!("{:?} {:?}", Kind::SYN | Kind::ACK, Flags::default()), "SYN|ACK ");
         assert_eq!((Flags::ALL.0, Kind::ALL.0), (u8::MAX, u8::MAX));
+    }
+
+    /// By hand: 0 and 7 have no bits of their kind, as in ports with two priorities; a header and an opening packet keep
+    /// theirs, and no data looks like a pause frame.
+    #[test]
+    fn packets_with_data_have_priorities() {
+        let bits = |kind: Kind, priority| {
+            let mut packet =
+                Packet { kind, flags: Flags::ECT, envelope: Envelope::new(HostId::new(1), 90, 0), ..Packet::default() };
+            packet.set_priority(priority);
+            assert_eq!(
+                (packet.trimmed().priority(), packet.unmarked().kind, packet.flags.has(Flags::ECT)),
+                (packet.priority(), kind, true)
+            );
+            assert_ne!(packet.kind, Kind::PAUSE);
+            (packet.priority(), packet.flags.has(Flags::PRIORITY), packet.is_marked())
+        };
+        for priority in 0..8 {
+            for kind in [Kind::DATA, Kind::DATA | Kind::SYN, Kind::DATA | Kind::OWN_0 | Kind::OWN_3] {
+                assert_eq!(bits(kind, priority), (priority, priority >= 4, (1..7).contains(&priority)));
+            }
+            for kind in [Kind::ACK, Kind::SYN | Kind::ACK, Kind::FIN, Kind::default()] {
+                assert_eq!(bits(kind, priority), (if priority >= 4 { 7 } else { 0 }, priority >= 4, false));
+            }
+        }
+        let mut twice = Packet { kind: Kind::DATA, ..Packet::default() };
+        [6, 1].into_iter().for_each(|priority| twice.set_priority(priority));
+        assert_eq!(twice.priority(), 1);
     }
 
     #[test]

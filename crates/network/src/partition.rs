@@ -268,7 +268,7 @@ mod tests {
     fn a_pinned_packet_is_where_its_path_goes_on() {
         let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
         let (policy, timetable) = plain(&fabric);
-        let part = partition(&fabric, 2).splitting(&fabric, policy, &timetable);
+        let part = partition(&fabric, 2).splitting(&fabric, policy.clone(), &timetable);
         let names = ["h0", "e0.0", "a0.0", "c0", "a1.0", "c1", "a3.0", "e3.1", "h15"];
         let nodes = names.map(|name| fabric.node(name).expect("a node of this name"));
         let path: Vec<LinkId> = nodes.windows(2).map(|ends| fabric.link(ends[0], ends[1]).expect("a link")).collect();
@@ -296,7 +296,7 @@ mod tests {
         let (policy, timetable) = plain(&fabric);
         let (routes, hosts) = (&timetable.routes[0].1, fabric.hosts());
         for n in [2, 4] {
-            let part = partition(&fabric, n).splitting(&fabric, policy, &timetable);
+            let part = partition(&fabric, n).splitting(&fabric, policy.clone(), &timetable);
             assert!(NodeId::first(fabric.nodes()).all(|node| part.of(node).is_none() == is_core(&fabric, node)));
             let mut crossed = 0;
             for (from, to) in (0..hosts).map(|host| (HostId::new(host), HostId::new((host * 37 + 5) % hosts))) {
@@ -335,7 +335,7 @@ mod tests {
         let fabric = builder.build();
         let (policy, timetable) = plain(&fabric);
         let nodes = vec![0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1];
-        let part = Partitions::of_nodes(&fabric, nodes).splitting(&fabric, policy, &timetable);
+        let part = Partitions::of_nodes(&fabric, nodes).splitting(&fabric, policy.clone(), &timetable);
         assert!(fabric.node_ids().all(|node| part.of(node).is_none() == [e, c1, c2].contains(&node)));
         let to_host = |host| Packet { envelope: Envelope::new(HostId::new(host), 1500, 1438), ..Packet::default() };
         let receiver = |node, host| part.receiver(&timetable.routes[0].1, node, &to_host(host));
@@ -355,17 +355,17 @@ mod tests {
             let part = whole.clone().splitting(&fabric, policy, timetable);
             NodeId::first(fabric.nodes()).filter(|node| part.of(*node).is_none()).count()
         };
-        assert_eq!(split(policy, &plain), 16);
+        assert_eq!(split(policy.clone(), &plain), 16);
         let spraying = Routing { spreading: Spreading::Spray, ..Routing::default() };
         let sprayed = Arc::new(Routes::with(&fabric, 1, &spraying, &HashSet::new()));
-        assert_eq!(split(policy, &Timetable::from(sprayed)), 0);
+        assert_eq!(split(policy.clone(), &Timetable::from(sprayed)), 0);
         let mut later = plain.clone();
         later.routes.push((Time::from_us(1), later.routes[0].1.clone()));
-        assert_eq!(split(policy, &later), 0);
+        assert_eq!(split(policy.clone(), &later), 0);
         let of_core = LinkId::first(fabric.links().len()).find(|l| is_core(&fabric, fabric.links()[l.index()].from));
         let mut fails = plain.clone();
         fails.links.insert(of_core.unwrap(), vec![(Time::from_us(1), LinkChange::Up(false))]);
-        assert_eq!(split(policy, &fails), 15);
+        assert_eq!(split(policy.clone(), &fails), 15);
         assert_eq!(split(policy.marking_at_dequeue(), &plain), 0);
     }
 }

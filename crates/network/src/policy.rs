@@ -1,6 +1,6 @@
 //! The policies of output ports: thresholds, queue disciplines, shared buffers, layer by layer.
 
-use crate::discipline::{Configuration, Marking, Order, Pfc, Red, SharedBuffer};
+use crate::discipline::{ClassPolicy, Configuration, Marking, Order, Pfc, Red, SharedBuffer};
 use crate::fabric::Layer;
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
@@ -8,7 +8,7 @@ use crate::thresholds::Thresholds;
 /// How an output port queues: its thresholds and its queue discipline.
 ///
 /// The queue length that counts is the one that an arriving packet finds, without itself.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct QueuePolicy {
     pub(crate) thresholds: Thresholds,
     pub(crate) discipline: Configuration,
@@ -91,6 +91,12 @@ impl QueuePolicy {
         self
     }
 
+    /// A queue for each of `classes`, which have all priorities, instead of the order.
+    pub(crate) fn with_classes(mut self, classes: Vec<ClassPolicy>) -> QueuePolicy {
+        self.discipline.classes = Some(classes.into());
+        self
+    }
+
     /// Marks a packet that finds at least `k` queued, or more than `k` if `above`.
     pub fn marking(mut self, k: QueueLimit, above: bool) -> QueuePolicy {
         self.thresholds = self.thresholds.marking(k, above);
@@ -119,7 +125,7 @@ impl QueuePolicy {
 }
 
 /// The policies of the output ports of a network, by the layer of the node whose port it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Policies([QueuePolicy; Layer::ALL.len()]);
 
 impl Policies {
@@ -144,7 +150,7 @@ impl Policies {
 
     /// At the ports of `layer`. Hosts return nothing to the sender: it would be themselves.
     pub fn of(&self, layer: Layer) -> QueuePolicy {
-        let mut policy = self.0[layer as usize];
+        let mut policy = self.0[layer as usize].clone();
         if let (Layer::Host, Order::Trimming(trimming)) = (layer, &mut policy.discipline.order) {
             trimming.return_to_sender = false;
         }
@@ -155,6 +161,6 @@ impl Policies {
 impl From<QueuePolicy> for Policies {
     /// The same everywhere.
     fn from(policy: QueuePolicy) -> Policies {
-        Policies([policy; Layer::ALL.len()])
+        Policies([(); Layer::ALL.len()].map(|()| policy.clone()))
     }
 }

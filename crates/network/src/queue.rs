@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discipline::{Order, Pfc, Red, SharedBuffer};
 use crate::policy::QueuePolicy;
+use crate::queue_class::{self, Marks, QueueClass};
 use crate::queue_limit::QueueLimit;
 
 settings! {
@@ -28,38 +29,44 @@ settings! {
             refused |q| q.marks_all() => "a threshold of 0 marks every packet; for no marking leave `mark` out, for marking at any \
                                           queue write mark_when = \">\"";
         /// `">="`: mark at queue length >= K; `">"`: only above K.
-        mark_when: MarkWhen = MarkWhen::AtLeast, when |q| q.mark.is_some() => "queues with a `mark`";
+        mark_when: MarkWhen = MarkWhen::AtLeast, when |q| q.has_thresholds() => "queues with a `mark`";
         /// Does the packet being transmitted count towards the queue length that `limit` and `mark`
         /// see?
         count_in_service: bool = false;
         /// The action on a packet that is not ECN-capable if an ECN-capable one would be marked:
         /// `"queue"` or `"drop"`.
         non_ect: NonEct = NonEct::Queue,
-            when |q| q.mark.is_some() => "queues with a `mark` (`red` drops packets that it cannot mark)";
+            when |q| q.has_thresholds() => "queues with a `mark` (`red` drops packets that it cannot mark)";
         /// Kinds of packets that are never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Some
         /// published simulations did so; real networks do not.
         exempt: BTreeSet<Exempt> = BTreeSet::new(),
             refused |q| !q.exempt.is_empty() && !q.order.is_combined() => q.order.excludes(),
+            refused |q| !q.exempt.is_empty() && !q.classes.is_empty() =>
+                "cannot be combined with classes: their control packets are never dropped; leave it out",
             refused |q| !q.exempt.is_empty() && q.shared_buffer.is_some() =>
                 "cannot be combined with `shared_buffer`: packets that are never dropped would need unlimited room";
         /// `"fifo"`: one queue. `"priority"`: two queues, each with this limit and this marking;
         /// the queue of high priority is served first. `"trimming"`: a data packet that finds no
         /// room loses its payload, see below.
-        order "discipline": Order as Name<Order> = Order::Fifo;
+        order "discipline": Order as Name<Order> = Order::Fifo,
+            refused |q| q.order != Order::Fifo && !q.classes.is_empty() =>
+                "cannot be combined with `[[queue.class]]`, whose classes have an order of their own; leave it out";
         /// `"enqueue"`: mark arriving packets. `"dequeue"`: mark leaving packets, by the length of
         /// the queue behind them (ECN*).
         mark_at: MarkAt = MarkAt::Enqueue,
             refused |q| q.mark_at == MarkAt::Dequeue && !q.order.is_combined() => q.order.excludes(),
-            refused |q| q.mark_at == MarkAt::Dequeue && q.mark.is_some() && q.non_ect == NonEct::Drop =>
+            refused |q| q.mark_at == MarkAt::Dequeue && q.has_thresholds() && q.non_ect == NonEct::Drop =>
                 "a leaving packet is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
-            when |q| q.mark.is_some() => "queues with a `mark`";
+            when |q| q.has_thresholds() => "queues with a `mark`";
     }
     tables {
         /// Random early detection, instead of `mark`.
         red: Red, refused |q| q.red.is_some() && !q.order.is_combined() => q.order.excludes();
         /// A buffer for all ports of a switch, instead of `limit`.
         shared_buffer: SharedBuffer,
-            refused |q| q.shared_buffer.is_some() && !q.order.is_combined() => q.order.excludes();
+            refused |q| q.shared_buffer.is_some() && !q.order.is_combined() => q.order.excludes(),
+            refused |q| q.shared_buffer.is_some() && !q.classes.is_empty() =>
+                "cannot be combined with classes, whose control packets are never dropped; leave it out";
         /// Priority flow control: ports pause their neighbours, and drop nothing.
         pfc: Pfc,
             refused |q| q.pfc.is_some() && !q.order.is_combined() => q.order.excludes(),
@@ -68,6 +75,12 @@ settings! {
     }
     chosen {
         order "discipline";
+    }
+    others {
+        /// Classes of data with queues of their own.
+        classes: Vec<QueueClass> = Vec::new();
+        /// The largest packet, bytes on the wire.
+        largest_packet: u64 = 1_538;
     }
 }
 
@@ -120,10 +133,24 @@ impl Queue {
         zero && self.mark_when == MarkWhen::AtLeast
     }
 
+    /// Has a queue a threshold for marks?
+    fn has_thresholds(&self) -> bool {
+        self.mark.is_some() || self.classes.iter().any(|class| class.mark.is_some())
+    }
+
+    /// With these classes.
+    pub fn set_classes(&mut self, classes: Vec<QueueClass>) {
+        if let Some(pfc) = &mut self.pfc {
+            pfc.of_classes = (!classes.is_empty()).then(|| queue_class::lossless(&classes));
+        }
+        self.classes = classes;
+    }
+
     /// Fills in the settings whose defaults follow from the largest packet, bytes on the wire.
     pub fn complete(&mut self, largest_packet: u64) {
         self.order.complete(self.limit, largest_packet);
-        if let Some(red) = &mut self.red {
+        self.largest_packet = largest_packet;
+        for red in self.classes.iter_mut().map(|class| &mut class.red).chain([&mut self.red]).flatten() {
             red.packet.get_or_insert(Bytes(largest_packet));
         }
         if let Some(pfc) = &mut self.pfc {
@@ -138,6 +165,13 @@ impl Queue {
 
     /// The queue of ports of hosts if switches have this one; `None` if it is the same.
     pub fn at_hosts(&self) -> Option<Queue> {
+        if self.classes.iter().any(|class| class.trim) {
+            let mut classes = self.classes.clone();
+            for class in classes.iter_mut().filter(|class| class.trim) {
+                (class.trim, class.limit) = (false, Some(QueueLimit::Packets(u32::MAX)));
+            }
+            return Some(Queue { classes, ..self.clone() });
+        }
         let order = self.order.at_hosts()?;
         Some(Queue { limit: QueueLimit::Packets(u32::MAX), order, ..self.clone() })
     }
@@ -155,8 +189,24 @@ impl From<&Queue> for QueuePolicy {
                 policy.marking(k, queue.mark_when == MarkWhen::Above).dropping_non_ect(queue.non_ect == NonEct::Drop);
             policy = if queue.mark_at == MarkAt::Dequeue { policy.marking_at_dequeue() } else { policy };
         }
-        policy = queue.red.map_or(policy, |red| policy.with_red(red));
-        policy = queue.pausing().map_or(policy, |pfc| policy.pausing(pfc));
-        queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
+        if let Some(red) = queue.red {
+            policy = policy.with_red(red);
+        }
+        if !queue.classes.is_empty() {
+            let marks = Marks {
+                above: queue.mark_when == MarkWhen::Above,
+                at_dequeue: queue.mark_at == MarkAt::Dequeue,
+                drop_non_ect: queue.non_ect == NonEct::Drop,
+            };
+            let classes = queue_class::policies(&queue.classes, &policy, marks, queue.largest_packet);
+            policy = policy.with_classes(classes);
+        }
+        if let Some(pfc) = queue.pausing() {
+            policy = policy.pausing(pfc);
+        }
+        match queue.shared_buffer {
+            Some(buffer) => policy.sharing(buffer),
+            None => policy,
+        }
     }
 }

@@ -77,6 +77,12 @@ impl Thresholds {
         Thresholds { limit_packets, limit_bytes, in_bytes, ..self }
     }
 
+    /// Marks nothing.
+    pub(crate) fn unmarking(self) -> Thresholds {
+        let in_bytes = self.limit_bytes != u64::MAX;
+        Thresholds { mark_packets: u32::MAX, mark_bytes: u64::MAX, in_bytes, ..self }
+    }
+
     /// Marks a packet that finds at least `k` queued, or more than `k` if `above`.
     pub(crate) fn marking(mut self, k: QueueLimit, above: bool) -> Thresholds {
         self.in_bytes |= matches!(k, QueueLimit::Bytes(_));

@@ -210,7 +210,7 @@ impl Trailers {
         if self.witness.is_none() {
             return;
         }
-        let discarded = Discarded { loss, packet: self.see(packet), queue };
+        let discarded = Discarded { loss, packet: self.see(packet).unmarked(), queue };
         if let Some(witness) = &mut self.witness {
             witness.discarded.push(discarded);
         }
@@ -219,7 +219,7 @@ impl Trailers {
     /// Tells the witness that `node` sends `packet` on `link`.
     pub(crate) fn note_sent(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
         if self.witness.as_ref().is_some_and(|witness| witness.is_host(node)) {
-            let seen = self.see(packet);
+            let seen = self.see(packet).unmarked();
             if let Some(witness) = &mut self.witness {
                 witness.sent.push((link, seen));
             }
@@ -231,7 +231,7 @@ impl Trailers {
         if let Some(witness) = &mut self.witness
             && witness.is_host(node)
         {
-            witness.departed.push((link, *packet));
+            witness.departed.push((link, packet.unmarked()));
         }
     }
 
@@ -243,7 +243,7 @@ impl Trailers {
     /// Tells the witness that `packet`, which leaves for `link` at `at`, was held back there by pauses: for how long, and the
     /// last of them.
     pub(crate) fn note_held(&mut self, link: LinkId, at: Time, packet: &Packet, (paused, pause): (Time, Pause)) {
-        let packet = self.see(packet);
+        let packet = self.see(packet).unmarked();
         if let Some(witness) = &mut self.witness {
             witness.held.push(Held { at, link, packet, paused, pause });
         }

@@ -45,6 +45,13 @@ pub struct Seen {
     pub trailer: Option<Trailer>,
 }
 
+impl Seen {
+    /// As its sender made the packet, before it was given a priority.
+    pub(crate) fn unmarked(self) -> Seen {
+        Seen { packet: self.packet.unmarked(), ..self }
+    }
+}
+
 /// A packet that was lost, or its payload.
 #[derive(Clone, Debug)]
 pub struct Discarded {

@@ -1,12 +1,12 @@
 //! The parts of the reference pages that follow from declarations: of docs/scenario.md and of the
 //! pages in docs/scenario/, docs/topologies/ and docs/workloads/.
 
-use linkpool_network::{Queue, Spreading};
+use linkpool_network::{Queue, QueueClass, Spreading};
 use linkpool_settings::{Declared, EachKind, Fallback, Kinds, Preset, Setting, State, Visit, Written, Wrong, one_line};
 use linkpool_workload::WorkloadKind;
 
 use crate::descriptions::{Entry, KeysOf, default_of, transport};
-use crate::file::{DESCRIBED, LAYER, PRESET, control_text, topologies};
+use crate::file::{CLASS, DESCRIBED, LAYER, PRESET, control_text, topologies};
 use crate::model::{Change, Control, Measure, Record, Routing, Scenario, SlowHost, Workload};
 
 /// The rows of a page about a table: key, default, meaning; and the rows of the tables in it.
@@ -152,7 +152,7 @@ pub fn reference(name: &str) -> Option<String> {
         }
         "queue settings" => {
             let rows = Rows::of::<Queue>("").rows.join("\n");
-            Some(format!("{HEAD}{rows}\n| `layer` | none | {LAYER} |"))
+            Some(format!("{HEAD}{rows}\n| `class` | none | {CLASS} |\n| `layer` | none | {LAYER} |"))
         }
         "top" => {
             let table = |(key, required, doc): &(&str, bool, &[&str])| {
@@ -170,6 +170,7 @@ pub fn reference(name: &str) -> Option<String> {
             Some(format!("| `kind` | a switch chooses |\n|---|---|\n{}", kinds.0.join("\n")))
         }
         "change" => Some(page::<Change>()),
+        "queue class" => Some(page::<QueueClass>()),
         "slow_host" => Some(page::<SlowHost>()),
         "record" => Some(page::<Record>()),
         "workloads" => {

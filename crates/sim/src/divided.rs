@@ -52,7 +52,7 @@ pub fn divided(scenario: &Scenario, counts: &[u8]) -> Result<Divided, RunError> 
     let lookahead = {
         let whole = Arc::new(Partitions::whole(&plan.fabric));
         let smallest = plan.smallest_packet();
-        Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &whole, 0).lookahead()
+        Network::partition(&plan.fabric, plan.policies.clone(), timetable.clone(), smallest, &whole, 0).lookahead()
     };
     let mut counting = Counting {
         fabric: &plan.fabric,

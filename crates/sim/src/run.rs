@@ -207,7 +207,7 @@ impl<'p> Run<'p> {
         let part = |me| {
             let smallest = plan.smallest_packet();
             let mut network =
-                Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, me);
+                Network::partition(&plan.fabric, plan.policies.clone(), timetable.clone(), smallest, &partitions, me);
             order.iter().for_each(|order| order.tap(&mut network));
             plan.slow_down(&mut network);
             if plan.record.pauses.is_some() {

@@ -117,6 +117,8 @@ pub struct Facts {
     pub captures: bool,
     /// Does the receiver ask for each packet after the first window?
     pub pulled: bool,
+    /// Have its packets priority by their kind? Then only the class of its data can be chosen.
+    pub by_kind: bool,
 }
 
 /// Which paths the packets of a family take.

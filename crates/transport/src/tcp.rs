@@ -24,6 +24,7 @@ impl Declare for Tcp {
             stays_open: true,
             captures: true,
             pulled: false,
+            by_kind: false,
         },
     };
     /// Its settings are the common ones.

@@ -2,22 +2,58 @@
 
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
+use linkpool_settings::{Form, Mixed, mixed};
 use linkpool_units::{HostId, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The priority of a flow at ports with `discipline = "priority"`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+/// The priority of the packets of a flow, at ports with priorities or classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowPriority {
-    /// All its packets have low priority.
+    /// The lowest, 0.
     Low,
-    /// All its packets have high priority.
+    /// The highest, 7.
     High,
+    /// One of IEEE 802.1Q, from 0 to 7.
+    Number(u8),
 }
+
+impl FlowPriority {
+    /// As a number.
+    pub fn number(self) -> u8 {
+        match self {
+            FlowPriority::Low => 0,
+            FlowPriority::High => 7,
+            FlowPriority::Number(number) => number,
+        }
+    }
+
+    /// Is it known to ports with two priorities?
+    pub fn is_one_of_two(self) -> bool {
+        matches!(self.number(), 0 | 7)
+    }
+}
+
+impl Mixed for FlowPriority {
+    const NAME: &'static str = "FlowPriority";
+    const FORMS: &'static str = "a whole number from 0 to 7, \"low\" (0), or \"high\" (7)";
+    const WORDS: &'static [(&'static str, FlowPriority)] = &[("low", FlowPriority::Low), ("high", FlowPriority::High)];
+    const NUMBERS: Option<(u32, u32)> = Some((0, 7));
+
+    fn of_number(number: u32) -> Option<FlowPriority> {
+        u8::try_from(number).ok().filter(|number| *number < 8).map(FlowPriority::Number)
+    }
+
+    fn written(&self) -> Option<Form> {
+        match *self {
+            FlowPriority::Number(number) => Some(Form::Number(number.into())),
+            FlowPriority::Low | FlowPriority::High => None,
+        }
+    }
+}
+
+mixed!(FlowPriority);
 
 /// One flow that will be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -85,6 +85,7 @@ fn queues(scenario: &Scenario) -> Result<()> {
     );
     let all = scenario.layer_queues.iter().map(|(_, queue)| queue).chain([&scenario.queue]);
     for queue in all {
+        ensure!(queue.classes.is_empty(), "[queue] class: packets of real hosts have no priority here; leave it out");
         let trims = matches!(queue.order, Order::Trimming(_));
         ensure!(!trims, "[queue] discipline: no kernel takes trimmed packets");
         ensure!(queue.pfc.is_none(), "[queue] pfc: network namespaces do not obey pause frames; leave it out");

@@ -20,9 +20,16 @@ impl Fifo {
     }
 }
 
+impl Fifo {
+    /// The size of the packet that is next, if one waits.
+    pub(super) fn first_size(&self) -> Option<u16> {
+        self.waiting.first_size()
+    }
+}
+
 impl Discipline for Fifo {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        let thresholds = &arrival.kind.thresholds;
+        let thresholds = arrival.thresholds;
         let (packets, bytes) = self.waiting.counted(thresholds);
         let over = !self.marks_at_dequeue && thresholds.is_over(packets, bytes);
         self.waiting.admit(packet, (over, packet.flags.has(Flags::ECT)), arrival, events)

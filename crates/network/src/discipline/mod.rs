@@ -11,10 +11,12 @@ mod fifo;
 mod pfc;
 mod priority;
 mod red;
+mod round_robin;
 mod shared_buffer;
 mod trimming;
 mod waiting;
 
+pub(crate) use classes::ClassPolicy;
 pub use pfc::Pfc;
 pub(crate) use pfc::{FRAME, pause_time};
 pub use red::{Red, RedAction};
@@ -23,17 +25,21 @@ pub use shared_buffer::SharedBuffer;
 pub use trimming::Trimming;
 pub(crate) use waiting::{Arrival, Discipline, Verdict};
 
-use crate::class::{CLASSES, ClassSet};
+use crate::class::CLASSES;
 use crate::fabric::LinkId;
 use crate::queue_limit::QueueLimit;
-use linkpool_engine::stream;
+use crate::thresholds::Thresholds;
+use linkpool_engine::{Stream, stream};
 use linkpool_settings::{Kinds, kinds};
+use std::sync::Arc;
 
 /// The queue discipline of a port; by default one FIFO queue that marks at its entrance.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Configuration {
     pub(crate) order: Order,
     pub(crate) marking: Marking,
+    /// The classes that the port has, if a scenario declares them; the order is then theirs.
+    pub(crate) classes: Option<Arc<[ClassPolicy]>>,
 }
 
 kinds! {
@@ -107,6 +113,11 @@ pub(crate) enum Marking {
 const RED_STREAMS: [&str; CLASSES] =
     ["red-low", "red-1", "red-2", "red-3", "red-4", "red-5", "red-6", "red-high", "red-control"];
 
+/// The random numbers of the RED queue of the class with this number at the port of `link`.
+fn red_stream(class: u8, link: LinkId, seed: u64) -> Stream {
+    stream(seed, RED_STREAMS[usize::from(class)], link.into())
+}
+
 /// Makes something of the queues of a port, whatever their discipline: what it makes is compiled
 /// for each.
 pub(crate) trait MakeOf {
@@ -118,16 +129,27 @@ pub(crate) trait MakeOf {
 
 impl Default for Configuration {
     fn default() -> Configuration {
-        Configuration { order: Order::Fifo, marking: Marking::AtEnqueue }
+        Configuration { order: Order::Fifo, marking: Marking::AtEnqueue, classes: None }
     }
 }
 
 impl Configuration {
     /// What `make` makes of the queues of the port of `link`, with random numbers that `seed` sets.
-    /// `pfc`: the port pauses, and is paused.
-    pub(crate) fn build<M: MakeOf>(&self, pfc: Option<&Pfc>, link: LinkId, seed: u64, make: M) -> M::Made {
+    /// `pfc`: the port pauses, and is paused; `thresholds`: those of all its queues but for classes with their own.
+    pub(crate) fn build<M: MakeOf>(
+        &self,
+        (pfc, thresholds): (Option<&Pfc>, Thresholds),
+        link: LinkId,
+        seed: u64,
+        make: M,
+    ) -> M::Made {
+        let of_port = (thresholds, self.marking);
+        if let Some(classes) = &self.classes {
+            return make.of(classes::Classes::new(classes, of_port, (link, seed)));
+        }
         if let Some(pfc) = pfc {
-            return self.classes(pfc.lossless(), link, seed, make);
+            let classes = ClassPolicy::strict(pfc.lossless(), thresholds, self.marking);
+            return make.of(classes::Classes::new(&classes, of_port, (link, seed)));
         }
         let fifo = |marks_at_dequeue| [(); 2].map(|()| fifo::Fifo::new(marks_at_dequeue));
         match self.marking {
@@ -137,20 +159,6 @@ impl Configuration {
                 let random = |class| stream(seed, "red", 2 * u64::from(link) + class);
                 let queues = [0, 1].map(|class| red::RedQueue::new(red, random(class)));
                 self.order_of(queues, link, seed, make)
-            }
-        }
-    }
-
-    /// The same with a queue for each class, each with a stream of random numbers of its own.
-    fn classes<M: MakeOf>(&self, lossless: ClassSet, link: LinkId, seed: u64, make: M) -> M::Made {
-        let fifo = |marks_at_dequeue| [(); CLASSES].map(|()| fifo::Fifo::new(marks_at_dequeue));
-        match self.marking {
-            Marking::AtEnqueue => make.of(classes::Classes::new(fifo(false), lossless)),
-            Marking::AtDequeue => make.of(classes::Classes::new(fifo(true), lossless)),
-            Marking::Red(red) => {
-                let random = |name: &str| stream(seed, name, link.into());
-                let queues = RED_STREAMS.map(|name| red::RedQueue::new(red, random(name)));
-                make.of(classes::Classes::new(queues, lossless))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The settings of priority flow control; the rules are in [`crate::ports`].
 
-use crate::class::{ClassSet, HIGH, LOW};
+use crate::class::{CONTROL, ClassSet, HIGH, LOW};
 use crate::packet::Envelope;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Rate, Time};
@@ -34,24 +34,36 @@ settings! {
         /// While a link and priority stays paused, the frame is repeated after this share of the time that it pauses.
         refresh: f64 = 0.5, within Bounds::above(0.0, "{} is no share of a pause; it is above 0 and at most 1").to(1.0);
         /// Are packets of high priority lossless, where ports have priorities?
-        high: bool = true;
+        high: bool = true, when |p| p.of_classes.is_none() => "queues without `[[queue.class]]`, where a class is `lossless`";
         /// Are packets of low priority lossless, and all where ports have one?
-        low: bool = true;
+        low: bool = true, when |p| p.of_classes.is_none() => "queues without `[[queue.class]]`, where a class is `lossless`";
+    }
+    others {
+        /// Where a scenario declares classes: the priorities of which no packet is dropped, bit by bit.
+        of_classes: Option<u8> = None;
     }
 }
 
 impl Pfc {
     /// The classes of which no packet is dropped.
     pub(crate) fn lossless(&self) -> ClassSet {
+        if let Some(of_classes) = self.of_classes {
+            return ClassSet::of(of_classes.into());
+        }
         let mut lossless = ClassSet::default();
         lossless.set(HIGH, self.high);
         lossless.set(LOW, self.low);
         lossless
     }
 
+    /// The priorities of which no packet is dropped, the largest first.
+    pub fn lossless_numbers(&self) -> Vec<u8> {
+        (0..CONTROL).rev().filter(|priority| self.lossless().has(*priority)).collect()
+    }
+
     /// How many priorities of data are lossless.
     pub fn lossless_priorities(&self) -> u64 {
-        u64::from(self.high) + u64::from(self.low)
+        self.lossless().len().into()
     }
 
     /// The headroom of a link, bytes.

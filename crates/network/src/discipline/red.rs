@@ -102,9 +102,16 @@ impl RedQueue {
     }
 }
 
+impl RedQueue {
+    /// The size of the packet that is next, if one waits.
+    pub(super) fn first_size(&self) -> Option<u16> {
+        self.waiting.first_size()
+    }
+}
+
 impl Discipline for RedQueue {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        let (packets, bytes) = self.waiting.counted(&arrival.kind.thresholds);
+        let (packets, bytes) = self.waiting.counted(arrival.thresholds);
         let length = if self.in_bytes { bytes as f64 } else { packets as f64 };
         let each = arrival.kind.serialisation(self.typical_packet);
         let idle = self.waiting.is_idle().then(|| idle_packets(arrival.now - self.last_left, each));

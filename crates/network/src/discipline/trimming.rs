@@ -123,7 +123,7 @@ impl Discipline for TrimmingQueue {
         if packet.is_control() {
             return self.enqueue_header(packet);
         }
-        let thresholds = &arrival.kind.thresholds;
+        let thresholds = arrival.thresholds;
         let (packets, bytes) = self.data.counted(thresholds);
         let over = thresholds.is_over(packets, bytes);
         let markable = packet.flags.has(Flags::ECT);
@@ -222,7 +222,8 @@ mod tests {
 
     impl Port {
         fn enqueue(&mut self, packet: Packet) -> Verdict {
-            let arrival = Arrival { now: Time::ZERO, kind: &self.kind, buffer: None, lossless: false };
+            let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
+            let arrival = Arrival { now: Time::ZERO, kind, thresholds, buffer: None, lossless: false };
             self.queue.enqueue(packet, &arrival, &mut self.events)
         }
         fn dequeue(&mut self) -> Option<Packet> {

@@ -32,6 +32,10 @@ pub(crate) trait Discipline: Debug + Send {
     fn waits(&self, _class: u8) -> bool {
         self.waiting().0 > 0
     }
+    /// Bytes that wait in classes that are paused.
+    fn held(&self) -> u64 {
+        0
+    }
     /// Packets and bytes that wait, all queues together.
     fn waiting(&self) -> (u32, u64);
     /// Packets in all queues, counted as `thresholds` say.
@@ -51,8 +55,10 @@ pub(crate) trait Discipline: Debug + Send {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) now: Time,
-    /// The link as it is now, with the thresholds of the queue.
+    /// The link as it is now.
     pub(crate) kind: &'a LinkKind,
+    /// The thresholds of the queue.
+    pub(crate) thresholds: &'a Thresholds,
     /// The buffer that the port shares with others, up to date.
     pub(crate) buffer: Option<&'a Buffer>,
     /// Is the packet queued whatever thresholds say?
@@ -108,8 +114,8 @@ impl Waiting {
             // The packet in service still takes room.
             Some(buffer) => buffer.has_room(size, self.bytes + u64::from(self.in_service.unwrap_or(0))),
             None => {
-                let (packets, bytes) = self.counted(&arrival.kind.thresholds);
-                !arrival.kind.thresholds.is_full(packets, bytes + u64::from(size))
+                let (packets, bytes) = self.counted(arrival.thresholds);
+                !arrival.thresholds.is_full(packets, bytes + u64::from(size))
             }
         }
     }
@@ -131,6 +137,11 @@ impl Waiting {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size());
         Some(packet)
+    }
+
+    /// The size of the first, if one waits.
+    pub(super) fn first_size(&self) -> Option<u16> {
+        self.packets.front().map(Packet::size)
     }
 
     /// The last that came.
@@ -160,7 +171,7 @@ impl Waiting {
         events: &mut RareEvents,
     ) -> Verdict {
         let full = !arrival.lossless && !self.has_room(packet.size(), arrival);
-        match arrival.kind.thresholds.admission(over, full, markable, packet.kind) {
+        match arrival.thresholds.admission(over, full, markable, packet.kind) {
             Admission::Drop if arrival.lossless => {}
             Admission::Drop => return Verdict::Dropped(packet),
             Admission::Mark => mark(&mut packet, events),

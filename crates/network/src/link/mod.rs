@@ -500,8 +500,8 @@ mod tests {
         let base = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(k, false);
         let ack = Packet { flags: Flags::default(), kind: Kind::ACK, ..packet(42) };
         for (policy, carried) in [
-            (base, 4),
-            (base.dropping_non_ect(true), 2),
+            (base.clone(), 4),
+            (base.clone().dropping_non_ect(true), 2),
             (base.dropping_non_ect(true).exempting(false, false, true), 10),
         ] {
             let mut l = link(policy);
@@ -607,7 +607,7 @@ mod tests {
         for (limit, mark) in [(packets(4), packets(2)), (bytes(6000), bytes(2500)), (bytes(20_000), packets(3))] {
             for counts in [false, true] {
                 let policy = QueuePolicy::drop_tail(limit).marking(mark, false).counting_in_service(counts);
-                let (mut quick, mut judged) = (link(policy), link(policy));
+                let (mut quick, mut judged) = (link(policy.clone()), link(policy));
                 for i in 0..3000u64 {
                     // Bursts of packets of several sizes, and gaps in which the queue runs empty.
                     let now = Time::from_ns(300 * i + 30_000 * (i / 16));
@@ -685,7 +685,7 @@ mod tests {
         ] {
             for counts in [false, true] {
                 let policy = QueuePolicy::drop_tail(limit).marking(mark, false).counting_in_service(counts);
-                let (mut quick, mut judged) = (link(policy), link(policy));
+                let (mut quick, mut judged) = (link(policy.clone()), link(policy));
                 let mut now = Time::ZERO;
                 for i in 0..6000u64 {
                     let pause = [15_000, 40_000, 5_000, 130_000, 25_000][i as usize / 100 % 5];

@@ -61,7 +61,7 @@ impl Network {
             } else {
                 kinds.number(course.rate, spec.delay, Thresholds::elsewhere())
             };
-            let passes = sends && !is_plain && ports.add(id, spec, policy, &course, timetable.seed);
+            let passes = sends && !is_plain && ports.add(id, spec, &policy, &course, timetable.seed);
             let list = match partitions.of(spec.to) {
                 None => BY_NEXT_LINK,
                 Some(receiver) if sends && receiver != me => list_elsewhere(receiver),

@@ -81,14 +81,15 @@ impl Egress {
     }
 
     /// Sends `packet`, perhaps with a trailer. Returns when it will have left this node: after all that its
-    /// port holds now. Packets of high priority that come later may leave before it, and make it later.
+    /// port holds now, but for classes that are paused. Packets of high priority that come later may leave before it, and
+    /// make it later.
     pub fn send_last(&mut self, now: Time, mut packet: Packet, trailer: Option<Trailer>) -> Time {
         if let Some(trailer) = trailer {
             self.trailers.attach(&mut packet, trailer);
         }
         let id = self.routes.next_link(self.node, &mut packet);
         self.send_on(id, now, &packet);
-        let (_, bytes) = self.queue(id, now);
+        let bytes = self.queue(id, now).1 - self.ports.held_by_class(id);
         let kind = &self.kinds[self.links[id.index()].kind as usize];
         now + self.ports.kind(id).unwrap_or(kind).time_of(bytes)
     }
@@ -282,14 +283,20 @@ impl Egress {
         balancer.sends(hop, &mut incoming.packet, &mut self.trailers);
     }
 
-    /// Do packets wait at `now` at the port of this node that its switch has paused? Of a node with one link.
-    pub fn is_held(&mut self, now: Time) -> bool {
+    /// Have ports classes of data, so that what waits of one holds no other back?
+    pub fn separates_classes(&self) -> bool {
+        self.ports.separate()
+    }
+
+    /// Do packets wait at `now` at the port of this node that its switch has paused? Of a node with one link. Where ports have
+    /// classes, data of this priority.
+    pub fn is_held(&mut self, now: Time, priority: u8) -> bool {
         if !self.ports.pause() {
             return false;
         }
         let Some(link) = self.routes.only_link(self.node) else { return false };
         let (ports, mut transmitter) = self.ports();
-        ports.is_held(link, now, &mut transmitter)
+        ports.is_held((link, priority), now, &mut transmitter)
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

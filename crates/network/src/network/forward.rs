@@ -291,7 +291,7 @@ mod tests {
         let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
         let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).marking(QueueLimit::Packets(3), false);
         let forwarded = |far: bool| {
-            let mut network = Network::new(&fabric, policy, Arc::new(Routes::new(&fabric, 3)), 60);
+            let mut network = Network::new(&fabric, policy.clone(), Arc::new(Routes::new(&fabric, 3)), 60);
             network.to_switches.packets = (0..300u32).map(|number| incoming(number, fabric.hosts())).collect();
             if far {
                 network.route::<true>();

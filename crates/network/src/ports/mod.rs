@@ -67,6 +67,8 @@ pub(crate) struct Ports {
     keeps_reasons: bool,
     /// What has changed at ports that are paused, if so.
     changes: Vec<PauseChange>,
+    /// Does the scenario declare classes of data, which wait for themselves?
+    separate: bool,
     /// See [`Ports::return_packets`].
     returning: bool,
     /// Their inputs in the calendar are numbered from here, after those of nodes.
@@ -106,7 +108,7 @@ impl Ports {
         &mut self,
         link: LinkId,
         spec: &LinkSpec,
-        policy: QueuePolicy,
+        policy: &QueuePolicy,
         course: &Course<'_>,
         seed: u64,
     ) -> bool {
@@ -120,9 +122,10 @@ impl Ports {
             self.buffers[buffer as usize].members.push(number);
             buffer
         });
+        self.separate |= policy.discipline.classes.is_some();
         let returns = |order| matches!(order, Order::Trimming(trimming) if trimming.return_to_sender);
         self.returning |= returns(policy.discipline.order);
-        let queues = policy.discipline.build(policy.pfc.as_ref(), link, seed, MakeServer);
+        let queues = policy.discipline.build((policy.pfc.as_ref(), policy.thresholds), link, seed, MakeServer);
         let gate = policy.pfc.map(|pfc| {
             let groups = &mut self.groups;
             let group = *self.group_of_node.entry(spec.from).or_insert_with(|| {
@@ -596,13 +599,30 @@ impl Ports {
         self.ports[number as usize].port.gate.as_ref().map(|gate| gate.stats(now))
     }
 
-    /// Do packets wait at `now` at the port of `link` that a neighbour has paused?
-    pub(crate) fn is_held(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> bool {
+    /// Have ports classes of data that wait for themselves?
+    pub(crate) fn separate(&self) -> bool {
+        self.separate
+    }
+
+    /// Bytes that wait at the port of `link`, where ports have classes, in those that are paused. The port is up to date.
+    pub(crate) fn held_by_class(&self, link: LinkId) -> u64 {
+        let number = self.of(link).filter(|_| self.separate);
+        number.map_or(0, |number| self.ports[number as usize].queues.held())
+    }
+
+    /// Do packets wait at `now` at the port of `link` that a neighbour has paused? Where ports have classes, data of this priority.
+    pub(crate) fn is_held(
+        &mut self,
+        (link, priority): (LinkId, u8),
+        now: Time,
+        transmitter: &mut Transmitter<'_>,
+    ) -> bool {
         let Some(number) = self.of(link) else { return false };
         self.bring_up_to(now, number, transmitter);
         let Served { port, queues, .. } = &self.ports[number as usize];
         let closed = port.gate.as_ref().map_or(ClassSet::default(), |gate| gate.closed);
-        !closed.is_empty() && (0..CLASSES as u8).any(|class| closed.has(class) && queues.waits(class))
+        let is_held = |class| closed.has(class) && queues.waits(class);
+        if self.separate { is_held(priority) } else { !closed.is_empty() && (0..CLASSES as u8).any(is_held) }
     }
 
     /// A circle of ports that wait for each other for ever, all of them paused, if there is one. Ports are up to

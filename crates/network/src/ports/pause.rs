@@ -72,8 +72,8 @@ impl Told {
 
     fn of(frame: &Packet) -> Told {
         Told {
-            about: ClassSet::of_bits(frame.seq as u16),
-            closes: ClassSet::of_bits((frame.seq >> 16) as u16),
+            about: ClassSet::of(frame.seq as u16),
+            closes: ClassSet::of((frame.seq >> 16) as u16),
             quanta: frame.ack,
             number: frame.endpoint,
         }

@@ -376,7 +376,8 @@ impl Port {
             return None;
         }
         let (_, bytes) = queues.waiting();
-        let arrival = Arrival { now, kind: &self.kind, buffer: buffer.as_deref(), lossless: false };
+        let (kind, thresholds) = (&*self.kind, &self.kind.thresholds);
+        let arrival = Arrival { now, kind, thresholds, buffer: buffer.as_deref(), lossless: false };
         let verdict = queues.enqueue(*packet, &arrival, &mut self.rare);
         if let Some(buffer) = buffer {
             buffer.resize(bytes, queues.waiting().1);
@@ -389,6 +390,15 @@ impl Port {
                     reasons.join(class_of(packet), now);
                 }
                 None
+            }
+            Verdict::Trimmed(header) => {
+                // It waits among control packets.
+                if let Some(reasons) = self.gate.as_mut().and_then(|gate| gate.reasons.as_mut())
+                    && transmitter.trailers.is_watched()
+                {
+                    reasons.join(class_of(&header), now);
+                }
+                self.refuse(queues, now, verdict, transmitter)
             }
             other => self.refuse(queues, now, other, transmitter),
         };

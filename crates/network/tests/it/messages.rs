@@ -65,7 +65,7 @@ fn messages_take_the_lookahead_to_any_host_of_any_partition() {
         let nodes = Arc::new(Partitions::of_nodes(&fabric, partitions.into()));
         let mut runs: Vec<(Network, Ring)> = (0..count)
             .map(|me| {
-                let network = Network::partition(&fabric, policy, timetable.clone(), 64, &nodes, me);
+                let network = Network::partition(&fabric, policy.clone(), timetable.clone(), 64, &nodes, me);
                 let lookahead = network.lookahead();
                 assert_eq!(lookahead, hop);
                 // Partition 0 begins, wherever the first host is.

@@ -95,12 +95,12 @@ fn a_queue_is_seen_as_it_drains() {
     };
     let later = (Time::from_us(90), LinkChange::Limit(QueueLimit::Packets(50)));
     for (policy, changes) in [
-        (fifo, &[][..]),
-        (fifo, &[later]),
-        (fifo.ordered(Order::Priority), &[]),
+        (fifo.clone(), &[][..]),
+        (fifo.clone(), &[later]),
+        (fifo.clone().ordered(Order::Priority), &[]),
         (fifo.ordered(Order::Trimming(trimming)), &[]),
     ] {
-        let seen = run(policy, changes, acts.clone());
+        let seen = run(policy.clone(), changes, acts.clone());
         let queues: Vec<(u32, u64)> = seen.iter().map(|(queue, ..)| *queue).collect();
         assert_eq!(queues, [(3, 4375), (2, 3125), (1, 1875), (0, 625), (0, 0)], "{policy:?}, {changes:?}");
         for ((_, bytes), stats, sent) in seen {
@@ -121,7 +121,7 @@ fn marks_in_bytes_stay_when_a_limit_changes_during_the_run() {
             acts.extend([(start, packet(1000, Flags::ECT)); 5]);
             acts.push((start, Act::Look));
         }
-        let seen = run(policy, &[(Time::from_us(5), LinkChange::Limit(limit))], acts);
+        let seen = run(policy.clone(), &[(Time::from_us(5), LinkChange::Limit(limit))], acts);
         let counts: Vec<_> =
             seen.iter().map(|(_, stats, _)| (stats.packets, stats.rare.drops, stats.rare.marks)).collect();
         assert_eq!(counts, [(5, 0, 3), (9, 1, 5)], "{limit:?}");

@@ -124,23 +124,23 @@ fn what_would_need_unlimited_room_or_drop_what_leaves_is_refused() {
 #[test]
 fn a_queue_becomes_the_policy_that_it_describes() {
     let (limit, k) = (QueueLimit::Packets(100), QueueLimit::Bytes(30_000));
-    let plain = QueuePolicy::drop_tail(limit);
+    let plain = || QueuePolicy::drop_tail(limit);
     let marking = Queue { mark: Some(k), ..queue() };
     let exempting = |kind| Queue { exempt: BTreeSet::from([kind]), ..queue() };
     for (queue, policy) in [
-        (queue(), plain),
+        (queue(), plain()),
         (Queue { limit: k, ..queue() }, QueuePolicy::drop_tail(k)),
-        (Queue { count_in_service: true, ..queue() }, plain.counting_in_service(true)),
-        (exempting(Exempt::Syn), plain.exempting(true, false, false)),
-        (exempting(Exempt::Fin), plain.exempting(false, true, false)),
-        (exempting(Exempt::Ack), plain.exempting(false, false, true)),
-        (Queue { order: Order::Priority, ..queue() }, plain.ordered(Order::Priority)),
-        (marking.clone(), plain.marking(k, false)),
-        (Queue { mark_when: MarkWhen::Above, ..marking.clone() }, plain.marking(k, true)),
-        (Queue { non_ect: NonEct::Drop, ..marking.clone() }, plain.marking(k, false).dropping_non_ect(true)),
-        (Queue { mark_at: MarkAt::Dequeue, ..marking }, plain.marking(k, false).marking_at_dequeue()),
-        (Queue { red: Some(red()), ..queue() }, plain.with_red(red())),
-        (Queue { shared_buffer: Some(buffer()), ..queue() }, plain.sharing(buffer())),
+        (Queue { count_in_service: true, ..queue() }, plain().counting_in_service(true)),
+        (exempting(Exempt::Syn), plain().exempting(true, false, false)),
+        (exempting(Exempt::Fin), plain().exempting(false, true, false)),
+        (exempting(Exempt::Ack), plain().exempting(false, false, true)),
+        (Queue { order: Order::Priority, ..queue() }, plain().ordered(Order::Priority)),
+        (marking.clone(), plain().marking(k, false)),
+        (Queue { mark_when: MarkWhen::Above, ..marking.clone() }, plain().marking(k, true)),
+        (Queue { non_ect: NonEct::Drop, ..marking.clone() }, plain().marking(k, false).dropping_non_ect(true)),
+        (Queue { mark_at: MarkAt::Dequeue, ..marking }, plain().marking(k, false).marking_at_dequeue()),
+        (Queue { red: Some(red()), ..queue() }, plain().with_red(red())),
+        (Queue { shared_buffer: Some(buffer()), ..queue() }, plain().sharing(buffer())),
     ] {
         assert_eq!(QueuePolicy::from(&queue), policy, "{queue:?}");
     }

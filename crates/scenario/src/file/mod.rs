@@ -12,7 +12,7 @@ mod transport;
 mod workload;
 
 pub(crate) use graph::{EdgeTable, GRAPH, Graph as GraphTable, GraphFormat, NodeKind, NodeTable, topologies};
-pub(crate) use queue::LAYER;
+pub(crate) use queue::{CLASS, LAYER};
 pub(crate) use roles::RoleSize;
 pub(crate) use settings::{AnyTable, keys, keys_of};
 pub(crate) use tables::{DESCRIBED, TABLES};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use linkpool_network::{Layer, Queue};
+use linkpool_network::{Layer, Queue, QueueClass};
 use linkpool_settings::{NoNames, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::SerializeMap;
@@ -15,6 +15,10 @@ use super::settings::{Table, Writer, schema};
 pub(crate) const LAYER: &str = "Other values of the keys of `[queue]` for the ports of one layer, as in `[queue.layer.core]`; a key that is \
                                 left out has its value in `[queue]`";
 
+/// The documentation of `class`.
+pub(crate) const CLASS: &str =
+    "Classes of data with queues of their own, as in `[[queue.class]]`, instead of `discipline`";
+
 /// The settings of all ports, and of layers that differ.
 pub(crate) struct QueueTable<'q>(pub(crate) &'q Queue, pub(crate) &'q [(Layer, Queue)]);
 
@@ -22,9 +26,7 @@ impl Serialize for QueueTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let QueueTable(queue, layers) = self;
         let mut map = serializer.serialize_map(None)?;
-        let mut writer = Writer::new(&mut map, &NoNames, None);
-        (*queue).clone().each(&mut writer);
-        writer.end()?;
+        write(queue, &mut map)?;
         if !layers.is_empty() {
             map.serialize_entry("layer", &Layers(layers))?;
         }
@@ -36,9 +38,40 @@ struct Layers<'q>(&'q [(Layer, Queue)]);
 
 impl Serialize for Layers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let table = |queue: &Queue| Table { settings: queue.clone(), names: &NoNames };
-        serializer.collect_map(self.0.iter().map(|(layer, queue)| (layer.name(), table(queue))))
+        serializer.collect_map(self.0.iter().map(|(layer, queue)| (layer.name(), OfLayer(queue))))
     }
+}
+
+struct OfLayer<'q>(&'q Queue);
+
+impl Serialize for OfLayer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        write(self.0, &mut map)?;
+        map.end()
+    }
+}
+
+/// Writes the keys of `queue`, and its classes.
+fn write<M: SerializeMap>(queue: &Queue, map: &mut M) -> Result<(), M::Error> {
+    let mut writer = Writer::new(map, &NoNames, None);
+    queue.clone().each(&mut writer);
+    writer.end()?;
+    if !queue.classes.is_empty() {
+        let classes = queue.classes.iter().map(|class| Table { settings: class.clone(), names: &NoNames });
+        map.serialize_entry("class", &classes.collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// The schema of a queue, with its classes.
+fn with_classes(mut queue: Schema, generator: &mut SchemaGenerator) -> Schema {
+    let mut classes = generator.subschema_for::<Vec<Table<'_, QueueClass>>>();
+    classes.insert("description".to_string(), format!("{CLASS}.").into());
+    if let Some(Value::Object(properties)) = queue.get_mut("properties") {
+        properties.insert("class".to_string(), classes.into());
+    }
+    queue
 }
 
 impl JsonSchema for QueueTable<'_> {
@@ -47,7 +80,8 @@ impl JsonSchema for QueueTable<'_> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut queue = schema::<Queue>(generator, None);
+        let queue = schema::<Queue>(generator, None);
+        let mut queue = with_classes(queue, generator);
         let of_layer = generator.subschema_for::<LayerQueue>();
         let layer = |layer: Layer| {
             let mut schema = of_layer.clone();
@@ -77,6 +111,7 @@ impl JsonSchema for LayerQueue {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        schema::<Queue>(generator, Some("that of `[queue]`"))
+        let queue = schema::<Queue>(generator, Some("that of `[queue]`"));
+        with_classes(queue, generator)
     }
 }

@@ -1,7 +1,7 @@
 //! A transport as a scenario describes it: the settings of its connections, of its paths and of its
 //! packets.
 
-use linkpool_settings::{Preset, Settings, settings};
+use linkpool_settings::{Form, Mixed, Preset, Settings, mixed, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
 use linkpool_transport::{Config, OwnSettings, PlbConfig, RepsConfig, WireConfig};
 use schemars::JsonSchema;
@@ -20,7 +20,8 @@ settings! {
         subflows: Subflows = Subflows::Count(1), of Multipath;
         /// The packets that have high priority at ports with `discipline = "priority"`, and their
         /// ACKs. `"low"`: none. `"high"`: all. `"scatter"`: packets of subflows whose data packets
-        /// take random paths (of MMPTCP, in phase 1).
+        /// take random paths (of MMPTCP, in phase 1). Or the priority of its data at ports with
+        /// [classes](scenario/classes.md), 0 to 7; there `"low"` is 0, and `"high"` is 7.
         priority: Priority = Priority::Low;
         /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
         /// with a NACK, and the sender sends the segment again, before new data, as soon as its
@@ -139,9 +140,8 @@ pub enum Paths {
     Reps,
 }
 
-/// The packets of a transport that have high priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+/// The packets of a transport that have high priority, or the priority of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// None.
     Low,
@@ -149,4 +149,27 @@ pub enum Priority {
     High,
     /// Packets of subflows whose data packets take random paths.
     Scatter,
+    /// All data has this priority, from 0 to 7.
+    Number(u8),
 }
+
+impl Mixed for Priority {
+    const NAME: &'static str = "Priority";
+    const FORMS: &'static str = "a whole number from 0 to 7, \"low\" (0), \"high\" (7), or \"scatter\"";
+    const WORDS: &'static [(&'static str, Priority)] =
+        &[("low", Priority::Low), ("high", Priority::High), ("scatter", Priority::Scatter)];
+    const NUMBERS: Option<(u32, u32)> = Some((0, 7));
+
+    fn of_number(number: u32) -> Option<Priority> {
+        u8::try_from(number).ok().filter(|number| *number < 8).map(Priority::Number)
+    }
+
+    fn written(&self) -> Option<Form> {
+        match *self {
+            Priority::Number(number) => Some(Form::Number(number.into())),
+            _ => None,
+        }
+    }
+}
+
+mixed!(Priority);

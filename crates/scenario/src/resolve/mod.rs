@@ -36,6 +36,7 @@ use crate::pausing::{queue_of, set_aside};
 use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_units::Time;
+use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES};
 
 use crate::compile::Compile;
 use crate::errors::Report;
@@ -81,7 +82,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         roles: roles.as_deref(),
         period,
         // Where the table of queues is wrong, that alone is said.
-        priorities: queue.as_ref().is_none_or(have_priorities),
+        priorities: queue.as_ref().map_or(8, priorities),
         racks_and_pods: fabric.as_ref().map(Fabric::racks_and_pods).unwrap_or_default(),
     };
     let workloads = workload::resolve_all(&around, report);
@@ -124,9 +125,10 @@ fn check_limits(
     report: &mut Report<'_>,
 ) {
     let (Some((queue, layers)), Some(fabric)) = (queues, fabric) else { return };
-    let shares = |node: NodeId| {
-        let of_layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
-        of_layer.map_or(queue, |(_, queue)| queue).shared_buffer.is_some()
+    let why = |node: NodeId| {
+        let of = queue_of((queue, layers), fabric.layer(node));
+        let shares = of.shared_buffer.is_some().then_some("it shares a buffer");
+        shares.or((!of.classes.is_empty()).then_some("its classes have limits of their own"))
     };
     for (i, change) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
         // All among which chance chooses, if it chooses any.
@@ -135,13 +137,11 @@ fn check_limits(
         concerned.truncate(if none { 0 } else { concerned.len() });
         let mut links: Vec<LinkId> = concerned.concat();
         links.sort_unstable();
-        if let Some(link) = links.into_iter().find(|link| shares(fabric.links()[link.index()].from)) {
+        let refused = links.into_iter().find_map(|link| Some((link, why(fabric.links()[link.index()].from)?)));
+        if let Some((link, why)) = refused {
             let path = KeyPath::default().at("change").at(i.to_string()).at("limit");
             let link = fabric.link_name(link);
-            report.error(
-                &path,
-                format!("the port of {link} has no `limit`: it shares a buffer; leave this link or the limit out"),
-            );
+            report.error(&path, format!("the port of {link} has no `limit`: {why}; leave this link or the limit out"));
         }
     }
 }
@@ -151,19 +151,37 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     let Some(queues) = queues else { return };
     let (queue, layers) = queues;
     let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
-    if !all().any(|queue| matches!(queue.order, Order::Trimming(_))) {
+    let trims =
+        |queue: &Queue| matches!(queue.order, Order::Trimming(_)) || queue.classes.iter().any(|class| class.trim);
+    if !all().any(trims) {
         for t in transports.resolved.iter().flatten() {
             let Some(key) = t.needs_trimming() else { continue };
             let path = KeyPath::default().at("transport").at(&t.name).at(key);
-            report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
+            report.error(
+                &path,
+                "applies where ports trim; write discipline = \"trimming\" in [queue], or trim = true in a class",
+            );
         }
     }
-    if have_priorities(queues) {
-        return;
-    }
-    for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
+    let most = priorities(queues);
+    for t in transports.resolved.iter().flatten() {
+        let family = t.control.family();
         let path = KeyPath::default().at("transport").at(&t.name).at("priority");
-        report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
+        let by_kind = family.facts().by_kind;
+        match (t.priority, most) {
+            (Priority::Low | Priority::Number(0), _) => {}
+            (Priority::High | Priority::Scatter, _) if by_kind => report.error(
+                &path,
+                format!(
+                    "does not apply to {}, whose packets have priorities by their kind; leave it out, or write the \
+                     number of a class, [[queue.class]]",
+                    family.title()
+                ),
+            ),
+            (_, 1) => report.error(&path, WITHOUT_PRIORITIES),
+            (Priority::Number(number), 2) if by_kind || number != 7 => report.error(&path, OF_CLASSES),
+            _ => {}
+        }
     }
 }
 
@@ -181,8 +199,11 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
         }
         return;
     }
-    if layers.iter().any(|(_, layer)| layer.order != queue.order) {
-        let why = "with pfc, ports of all layers have the same priorities; write discipline in [queue]";
+    let lossless = |queue: &Queue| queue.pausing().map(|pfc| pfc.lossless_numbers());
+    let differs = |layer: &Queue| layer.order != queue.order || layer.classes.is_empty() != queue.classes.is_empty();
+    let of_others = |layer: &Queue| !layer.classes.is_empty() && lossless(layer) != lossless(queue);
+    if layers.iter().any(|(_, layer)| differs(layer) || of_others(layer)) {
+        let why = "with pfc, ports of all layers have the same priorities, and the same of them are lossless; write discipline, or the classes, in [queue]";
         return report.error(&KeyPath::default().at("queue").at("layer"), why);
     }
     if fabric.hosts_forward() {
@@ -192,7 +213,7 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
     for node in NodeId::first(fabric.nodes()).skip(fabric.hosts()) {
         let Some(pfc) = queue_of((queue, layers), fabric.layer(node)).pausing() else { continue };
         if pfc.lossless_priorities() == 0 {
-            return report.error(&path, "no priority of the ports is lossless; write low = true, or leave pfc out");
+            return report.error(&path, "no priority of the ports is lossless; write low = true, or lossless = true in a class, or leave pfc out");
         }
         let needs = set_aside(&pfc, fabric, node);
         if needs >= pfc.buffer {
@@ -240,9 +261,14 @@ fn check_telemetry(transports: &[Option<Transport>], fabric: Option<&Fabric>, re
     }
 }
 
-/// Have the ports of some layer queues of several priorities?
-fn have_priorities((queue, layers): &(Queue, Vec<(Layer, Queue)>)) -> bool {
-    std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue)).any(|queue| queue.order == Order::Priority)
+/// How many priorities of data the ports of some layer know: 1, 2 or 8.
+fn priorities((queue, layers): &(Queue, Vec<(Layer, Queue)>)) -> u8 {
+    let of = |queue: &Queue| match queue.order {
+        _ if !queue.classes.is_empty() => 8,
+        Order::Priority => 2,
+        _ => 1,
+    };
+    std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue)).map(of).max().unwrap_or(1)
 }
 
 /// When flows start, and when the run ends.

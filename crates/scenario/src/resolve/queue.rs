@@ -1,6 +1,6 @@
 //! Queues: the settings of all ports, and of layers that differ.
 
-use linkpool_network::{Fabric, Layer, NodeId, Queue, QueueLimit};
+use linkpool_network::{Fabric, Layer, NodeId, Queue, QueueClass, QueueLimit};
 use linkpool_settings::{Kinds, NoNames, Preset, Settings};
 
 use super::section::Section;
@@ -21,7 +21,7 @@ pub(super) fn resolve(
         top.read::<AnyTable>("queue")?;
     }
     let section = &mut top.at(KeyPath::default().at("queue"));
-    let queue = queue(Queue::defaults(Preset::Linux), &["layer"], transports, section);
+    let queue = queue(Queue::defaults(Preset::Linux), &["layer", "class"], transports, section);
     let mut layers = Vec::new();
     if section.has("layer") {
         let read = |section: &mut Section<'_, '_>| layer_queues(queue.as_ref(), transports, fabric, section);
@@ -52,7 +52,7 @@ fn layer_queues(
         } else {
             // Keys that are left out are as in `[queue]`.
             let base = base?.clone();
-            let own = section.within(layer.name(), |section| queue(base, &[], transports, section))??;
+            let own = section.within(layer.name(), |section| queue(base, &["class"], transports, section))??;
             queues.push((layer, own));
         }
     }
@@ -90,21 +90,69 @@ fn queue(
     } else if queue.order.name() != before {
         queue.limit = queue.order.default_limit().unwrap_or(queue.limit);
     }
+    let classes = match section.has("class") {
+        true => classes(section),
+        false => queue.classes.clone(),
+    };
+    queue.set_classes(classes);
     check(&mut queue, section);
+    check_classes(&queue, transports, section);
     if let (Some(buffer), Some(largest)) = (queue.shared_buffer, transports.largest_packet()) {
         let message = format!("the largest packet, {largest} B, does not fit in");
         section.check(buffer.bytes >= largest, "shared_buffer.size", message);
     }
     // A shared buffer's threshold moves.
     if let (Some(mark), None, true) = (queue.mark, &queue.shared_buffer, section.is_good()) {
-        check_mark(mark, &queue, transports, section);
+        check_mark((mark, queue.limit), transports, section);
     }
     section.is_good().then_some(queue)
 }
 
-fn check_mark(mark: QueueLimit, queue: &Queue, transports: &Transports, section: &mut Section<'_, '_>) {
+/// The classes of `[[queue.class]]`, or of a layer.
+fn classes(section: &mut Section<'_, '_>) -> Vec<QueueClass> {
+    let places = section.elements("class");
+    let mut classes: Vec<QueueClass> = Vec::new();
+    for path in places {
+        let section = &mut section.at(path);
+        let mut class = QueueClass::defaults(Preset::Linux);
+        read(&mut class, &[], &NoNames, section);
+        check(&mut class, section);
+        if section.is_good() {
+            let known = |priority: &&u32| classes.iter().any(|class| class.priorities.contains(priority));
+            let twice = class
+                .priorities
+                .iter()
+                .enumerate()
+                .find(|(i, priority)| known(priority) || class.priorities[..*i].contains(priority));
+            let message = |priority: u32| format!("priority {priority} is named twice; write it in one class, once");
+            if let Some((_, priority)) = twice {
+                section.error("priorities", message(*priority));
+            }
+            classes.push(class);
+        }
+    }
+    classes
+}
+
+/// What the classes of `queue` need of its other keys.
+fn check_classes(queue: &Queue, transports: &Transports, section: &mut Section<'_, '_>) {
+    if !section.is_good() || !section.has("class") {
+        return;
+    }
+    for (path, class) in section.elements("class").into_iter().zip(&queue.classes) {
+        let section = &mut section.at(path);
+        let message = "ports pause their neighbours where [queue.pfc] says how; write it, or leave `lossless` out";
+        section.check(!class.lossless || queue.pfc.is_some(), "lossless", message);
+        let limit = class.limit.unwrap_or(queue.limit);
+        if let (Some(mark), false) = (class.mark, class.lossless) {
+            check_mark((mark, limit), transports, section);
+        }
+    }
+}
+
+fn check_mark((mark, limit): (QueueLimit, QueueLimit), transports: &Transports, section: &mut Section<'_, '_>) {
     // The longest queue that the limit allows, in the unit of the threshold.
-    let (mark, longest) = match (mark, queue.limit) {
+    let (mark, longest) = match (mark, limit) {
         (QueueLimit::Packets(mark), QueueLimit::Packets(limit)) => (mark.into(), limit.into()),
         (QueueLimit::Bytes(mark), QueueLimit::Bytes(limit)) => (mark, limit),
         (QueueLimit::Packets(mark), QueueLimit::Bytes(limit)) => {

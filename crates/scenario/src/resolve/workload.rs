@@ -21,7 +21,7 @@ pub(super) struct Around<'a> {
     pub(super) roles: Option<&'a [Role]>,
     pub(super) period: Option<Period>,
     /// Have ports queues of several priorities?
-    pub(super) priorities: bool,
+    pub(super) priorities: u8,
     /// The rack and the pod of each host.
     pub(super) racks_and_pods: Vec<(u32, u32)>,
 }
@@ -110,7 +110,7 @@ fn complete(
         senders,
         priorities: around.priorities,
         without_connections: family_without(workload, around, |family| family.facts().stays_open),
-        without_priority: family_without(workload, around, |family| family.has("priority")),
+        without_priority: family_without(workload, around, |family| !family.facts().by_kind),
         racks_and_pods: &around.racks_and_pods,
         access_rate: fabric.access_rate(),
         // It takes a while in a large fabric.

@@ -59,7 +59,7 @@ impl<'p> Framer<'p> {
     /// The frame of `packet`, with its payload or without, and its length with the payload.
     pub(super) fn frame(
         &mut self,
-        (packet, trailer): (&Packet, Option<&Trailer>),
+        (packet, priority, trailer): (&Packet, u8, Option<&Trailer>),
         known: &Known,
         payload: bool,
     ) -> (&[u8], u32) {
@@ -76,7 +76,7 @@ impl<'p> Framer<'p> {
         tcp.checksum = tcp.calc_checksum_ipv4_raw(address(from), address(to), zeros).expect("a packet is short");
         let length = tcp.header_len_u16() + says.payload;
         let mut ip = Ipv4Header::new(length, 64, IpNumber::TCP, address(from), address(to)).expect("a packet is short");
-        (ip.dont_fragment, ip.ecn, ip.dscp) = (true, ecn(packet.flags), dscp(packet.flags));
+        (ip.dont_fragment, ip.ecn, ip.dscp) = (true, ecn(packet.flags), dscp(priority));
         ip.header_checksum = ip.calc_header_checksum();
         let (source, destination) = (hardware_address(from.into()), hardware_address(to.into()));
         self.bytes.clear();
@@ -218,9 +218,12 @@ fn ecn(flags: Flags) -> IpEcn {
     }
 }
 
-/// Packets of high priority have expedited forwarding (RFC 3246).
-fn dscp(flags: Flags) -> IpDscp {
-    if flags.has(Flags::PRIORITY) { IpDscp::EF } else { IpDscp::CS0 }
+/// Packets of high priority, 7, have expedited forwarding (RFC 3246), others the class selector of their priority
+/// (RFC 2474, section 4.2.2).
+fn dscp(priority: u8) -> IpDscp {
+    const SELECTORS: [IpDscp; 7] =
+        [IpDscp::CS0, IpDscp::CS1, IpDscp::CS2, IpDscp::CS3, IpDscp::CS4, IpDscp::CS5, IpDscp::CS6];
+    SELECTORS.get(usize::from(priority)).copied().unwrap_or(IpDscp::EF)
 }
 
 #[cfg(test)]
@@ -260,6 +263,7 @@ mod tests {
             to: OpeningFor::Flow(FlowId::new(0)),
             stays_open: false,
             high: Subflows::None,
+            priority: 0,
         };
         let trailer = opening.write(&mut syn);
         syn.envelope = syn.envelope.with_dst(HostId::new(1));
@@ -269,7 +273,7 @@ mod tests {
         reset.envelope = reset.envelope.with_dst(HostId::new(0));
         let known = connections.know(&reset, None).unwrap();
         let mut framer = Framer::new(&plan);
-        let (bytes, length) = framer.frame((&reset, None), &known, false);
+        let (bytes, length) = framer.frame((&reset, 0, None), &known, false);
         assert_eq!((bytes.len(), length), (14 + 20 + 20, 54));
         let (tcp, _) = TcpHeader::from_slice(&bytes[34..]).unwrap();
         assert!(tcp.rst && tcp.ack && !tcp.syn && !tcp.fin);

@@ -83,7 +83,7 @@ impl<'p> Capture<'p> {
         if !is_wanted || self.at_senders && known.connection.src != HostId::from(host) {
             return Ok(());
         }
-        let (bytes, length) = self.framer.frame((packet, trailer), &known, self.record.payload);
+        let (bytes, length) = self.framer.frame((packet, passed.priority, trailer), &known, self.record.payload);
         self.file.packet(passed.at, (port, inbound), bytes, length)
     }
 

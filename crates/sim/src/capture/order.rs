@@ -41,17 +41,17 @@ impl<'p> Order<'p> {
 
     /// Adds packets that have come through links.
     pub(crate) fn add(&mut self, passing: Vec<Passing>) {
-        for Passing { link, packet, trailer } in passing {
+        for Passing { link, packet, priority, trailer } in passing {
             let spec = &self.plan.fabric.links()[link.index()];
             let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
             let is_telling = packet.kind.has_any(TELLING) && PauseFrame::of(&packet).is_none();
             let tells = spec.from.index() < self.plan.fabric.hosts() && is_telling;
             if tells && views.iter().all(|view| view.inbound) {
-                self.pending.push(Passed { at: sent, link, view: None, packet, trailer });
+                self.pending.push(Passed { at: sent, link, view: None, packet, priority, trailer });
             }
             for view in views {
                 let at = if view.inbound { packet.arrival } else { sent };
-                self.pending.push(Passed { at, link, view: Some(*view), packet, trailer });
+                self.pending.push(Passed { at, link, view: Some(*view), packet, priority, trailer });
             }
         }
     }

@@ -27,8 +27,10 @@ pub(crate) struct Connection {
     pub(crate) peer: Handle,
     pub(crate) peer_host: HostId,
     pub(crate) sizes: PacketSizes,
-    /// The subflows whose packets are of high priority.
+    /// The subflows whose packets have `priority`; others have none.
     pub(crate) high: Subflows,
+    /// The priority of their data, 0 to 7.
+    pub(crate) priority: u8,
     /// May switches trim its data packets?
     pub(crate) trimming: bool,
     /// Does it stay open for further messages?
@@ -54,8 +56,21 @@ impl Connection {
         packet.endpoint = self.peer.of_subflow(subflow);
         let path = self.paths.select(subflow, packet.kind.has(Kind::DATA), random);
         packet.entropy = path.entropy;
-        packet.flags =
-            packet.flags.with_if(Flags::PRIORITY, self.high.covers(subflow)).with_if(Flags::PINNED, path.pinned);
+        packet.flags = packet.flags.with_if(Flags::PINNED, path.pinned);
+        self.prioritise(subflow, packet);
+    }
+
+    /// Gives `packet` of `subflow` its priority.
+    #[inline(always)]
+    pub(crate) fn prioritise(&self, subflow: SubflowId, packet: &mut Packet) {
+        if self.high.covers(subflow) {
+            packet.set_priority(self.priority);
+        }
+    }
+
+    /// The priority of the data of its first subflow.
+    pub(crate) fn data_priority(&self) -> u8 {
+        if self.high.covers(SubflowId::FIRST) { self.priority } else { 0 }
     }
 }
 
@@ -72,8 +87,10 @@ pub(crate) struct Opening {
     pub(crate) to: OpeningFor,
     /// Does the connection stay open for further messages?
     pub(crate) stays_open: bool,
-    /// The subflows whose packets are of high priority.
+    /// The subflows whose packets have `priority`.
     pub(crate) high: Subflows,
+    /// The priority of their data, 0 to 7.
+    pub(crate) priority: u8,
 }
 
 /// The connection or subflow that is opened.
@@ -86,10 +103,11 @@ pub(crate) enum OpeningFor {
 }
 
 /// Bits of the last word of an opening: the connection stays open; it is that of a receiver; then the
-/// subflows of high priority.
+/// subflows that have a priority, and the priority.
 const STAYS_OPEN: u32 = 1;
 const JOINS: u32 = 2;
 const HIGH: u32 = 2;
+const PRIORITY: u32 = 4;
 
 impl Opening {
     /// Words of the trailer that it takes.
@@ -107,7 +125,7 @@ impl Opening {
             self.src.into(),
             self.transport.into(),
             to,
-            u32::from(self.stays_open) | joins | (self.high as u32) << HIGH,
+            u32::from(self.stays_open) | joins | (self.high as u32) << HIGH | u32::from(self.priority) << PRIORITY,
         ]);
         trailer
     }
@@ -119,8 +137,9 @@ impl Opening {
         let joins = more & JOINS > 0;
         let to = if joins { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
         let (stays_open, transport) = (more & STAYS_OPEN > 0, transport.into());
-        let high = [Subflows::None, Subflows::First, Subflows::All][more as usize >> HIGH];
-        Opening { src: src.into(), peer, subflow, transport, to, stays_open, high }
+        let high = [Subflows::None, Subflows::First, Subflows::All][(more >> HIGH & 3) as usize];
+        let priority = (more >> PRIORITY) as u8;
+        Opening { src: src.into(), peer, subflow, transport, to, stays_open, high, priority }
     }
 }
 
@@ -133,14 +152,14 @@ mod tests {
     fn an_opening_reads_back_as_written() {
         let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
         let [flow, receiver] = [OpeningFor::Flow(FlowId::new(1 << 31)), OpeningFor::Join(Handle::new(3, 1))];
-        for (to, stays_open, high) in [
-            (flow, true, Subflows::All),
-            (flow, false, Subflows::None),
-            (receiver, true, Subflows::First),
-            (receiver, false, Subflows::All),
+        for (to, stays_open, high, priority) in [
+            (flow, true, Subflows::All, 7),
+            (flow, false, Subflows::None, 0),
+            (receiver, true, Subflows::First, 7),
+            (receiver, false, Subflows::All, 3),
         ] {
             let (subflow, transport) = (SubflowId::new(31), TransportId::new(65_536 + 9));
-            let opening = Opening { src, peer, subflow, transport, to, stays_open, high };
+            let opening = Opening { src, peer, subflow, transport, to, stays_open, high, priority };
             let mut packet = Packet::default();
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

@@ -123,12 +123,14 @@ impl<'p> Hosts<'p> {
             return self.context.fail(Limit::Connections(host));
         };
         let identity = Identity { flow: id, host: src, transport: planned.transport, me };
+        let (high, priority) = transport.priority_of(&planned.flow);
         let connection = Connection {
             peer_host: dst,
             peer: Handle::default(),
             sizes: transport.sizes,
             paths,
-            high: transport.high_of(&planned.flow),
+            high,
+            priority,
             trimming: transport.trimming,
             stays_open: self.plan.persistent[planned.label.index()],
             rtts: None,
@@ -194,6 +196,7 @@ impl<'p> Hosts<'p> {
             sizes: transport.sizes,
             paths,
             high: opening.high,
+            priority: opening.priority,
             trimming: transport.trimming,
             stays_open: opening.stays_open,
             rtts: None,
@@ -465,6 +468,14 @@ impl Handler for Hosts<'_> {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress) {
         self.context.now = now;
         self.delivered += 1;
+        // Endpoints see packets as their senders made them.
+        let unmarked;
+        let packet = if packet.is_marked() {
+            unmarked = packet.unmarked();
+            &unmarked
+        } else {
+            packet
+        };
         if packet.flags.has(Flags::TRIMMED) && packet.is_returned() {
             return self.take_back(host, packet, network);
         }
@@ -531,7 +542,9 @@ impl Handler for Hosts<'_> {
     }
 
     fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>) {
-        self.context.passing(Passing { link, packet: *packet, trailer: trailer.copied() });
+        let passing =
+            Passing { link, packet: packet.unmarked(), priority: packet.priority(), trailer: trailer.copied() };
+        self.context.passing(passing);
     }
 
     fn on_pause(&mut self, change: &PauseChange) {

@@ -34,11 +34,13 @@ pub(crate) struct Turns {
     pub(crate) queue: TurnQueue,
     /// When the next turn is, as far as a timer is set for it.
     pub(crate) timer_at: Time,
+    /// So many turns one after another were not used, as the port holds the class of the endpoint back.
+    skipped: usize,
 }
 
 impl Default for Turns {
     fn default() -> Turns {
-        Turns { queue: TurnQueue::default(), timer_at: Time::MAX }
+        Turns { queue: TurnQueue::default(), timer_at: Time::MAX, skipped: 0 }
     }
 }
 
@@ -155,14 +157,31 @@ impl<'a> Io<'a> {
         }
     }
 
+    /// The endpoint whose turn it is does not use it, and waits again: the next turn is when a packet of `bytes` would have
+    /// left. Where ports have classes, another endpoint may have the turn at once, unless all have been asked.
+    pub(crate) fn skip_turn(&mut self, turns: TurnsFor, bytes: u64) {
+        let all = &mut self.shared.turns[turns as usize];
+        if self.network.separates_classes() && all.skipped < all.queue.waiting() {
+            all.skipped += 1;
+            return;
+        }
+        all.skipped = 0;
+        self.spend_turn(turns, bytes);
+    }
+
+    /// The endpoint whose turn it is uses it.
+    pub(crate) fn take_turn(&mut self, turns: TurnsFor) {
+        self.shared.turns[turns as usize].skipped = 0;
+    }
+
     /// The number of endpoints that wait for a turn.
     pub(crate) fn waiting(&self, turns: TurnsFor) -> usize {
         self.shared.turns[turns as usize].queue.waiting()
     }
 
-    /// Do packets wait at the port of the host that its switch has paused?
-    pub(crate) fn is_held(&mut self) -> bool {
-        self.network.is_held(self.now)
+    /// Do packets wait at the port of the host that its switch has paused? Where ports have classes, data of this priority.
+    pub(crate) fn is_held(&mut self, priority: u8) -> bool {
+        self.network.is_held(self.now, priority)
     }
 
     /// Sets a timer for the next turn.

@@ -312,13 +312,14 @@ impl Output for Out<'_, '_> {
             // Control packets take any path (section 3.1.1 of the paper).
             None => packet.entropy = self.io.shared.random.next_u32(),
         }
-        packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none() || c.high.covers(SubflowId::FIRST));
+        packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none());
         match message {
             Message::Data { number, len, last, opens } => {
                 packet.envelope = Envelope::new(c.peer_host, len + c.sizes.header, len);
                 packet.ack = identity.host.into();
                 packet.flags = packet.flags | Flags::TRIMMABLE | Flags::RETURNABLE;
                 packet.kind = Kind::DATA.with_if(LAST, last).with_if(Kind::SYN, opens);
+                c.prioritise(SubflowId::FIRST, &mut packet);
                 if opens {
                     let Identity { flow, host: src, transport, me: peer } = *identity;
                     let to = OpeningFor::Flow(flow);
@@ -330,6 +331,7 @@ impl Output for Out<'_, '_> {
                         to,
                         stays_open: false,
                         high: c.high,
+                        priority: c.priority,
                     }
                     .write(&mut packet);
                     trailer[NUMBER] = number;

@@ -156,13 +156,14 @@ impl Endpoint for RoceSender {
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         // While the port is paused, packets stay with their queue pair, but for one that waits there. It asks again when
         // a packet would have left.
-        self.held = io.is_held();
+        self.held = io.is_held(self.connection.data_priority());
         if self.held {
             let full = u64::from(self.connection.sizes.header) + u64::from(self.sender.config().mss);
             io.queue_turn(TurnsFor::Data, self.identity.me, false);
-            io.spend_turn(TurnsFor::Data, full);
+            io.skip_turn(TurnsFor::Data, full);
             return Event::None;
         }
+        io.take_turn(TurnsFor::Data);
         if let Some((left, bytes)) = self.with(io, |sender, now, out| sender.on_turn(now, out)) {
             io.spend_turn_until(TurnsFor::Data, left, bytes as u16);
         }
@@ -392,6 +393,7 @@ impl Out<'_, '_> {
             to: OpeningFor::Flow(identity.flow),
             stays_open: connection.stays_open,
             high: connection.high,
+            priority: connection.priority,
         }
         .write(packet);
         trailer[NUMBER] = psn;

@@ -336,6 +336,7 @@ impl Out<'_, '_> {
                     to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(identity.flow) },
                     stays_open: connection.stays_open,
                     high: connection.high,
+                    priority: connection.priority,
                 };
                 let trailer = opening.write(&mut packet);
                 return self.io.send_with(packet, trailer);

@@ -458,11 +458,23 @@ impl FromSender<'_, '_> {
             kind: kind.with_if(Kind::SYN, opens),
             ..Packet::default()
         };
+        if kind.has(Kind::DATA) {
+            c.prioritise(SubflowId::FIRST, &mut packet);
+        }
         if opens {
             *self.openings += 1;
             let Identity { flow, host: src, transport, me: peer } = *self.identity;
             let to = OpeningFor::Flow(flow);
-            let opening = Opening { src, peer, subflow, transport, to, stays_open: c.stays_open, high: c.high };
+            let opening = Opening {
+                src,
+                peer,
+                subflow,
+                transport,
+                to,
+                stays_open: c.stays_open,
+                high: c.high,
+                priority: c.priority,
+            };
             let mut trailer = opening.write(&mut packet);
             (trailer[PSN], trailer[TARGET]) = (psn, target);
             self.io.send_with(packet, trailer);

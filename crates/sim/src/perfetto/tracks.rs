@@ -372,7 +372,7 @@ mod tests {
         }
         for link in [0, 1, 2, u32::MAX].map(LinkId::from) {
             queues.extend([queue(link, false), queue(link, true)]);
-            queues.extend([0, 7].map(|priority| pauses(link, priority)));
+            queues.extend((0..8).map(|priority| pauses(link, priority)));
         }
         assert!(flows.iter().all(|track| *track < MESSAGES));
         assert!(lanes.iter().all(|track| (MESSAGES..QUEUES).contains(track)));

@@ -304,12 +304,16 @@ impl Plan {
         let exchanges =
             (threads > 1).then(|| exchanges::expected(&self.fabric, &self.flows, &self.transports, self.end));
         let partitions = partition_for(&self.fabric, threads, exchanges.into_iter().flatten());
-        let partitions = partitions.splitting(&self.fabric, self.policies, timetable);
+        let partitions = partitions.splitting(&self.fabric, self.policies.clone(), timetable);
         let may_run_ahead = !self.sends_messages()
             && self.goal.is_none()
             && self.capture.is_none()
             && self.transports.iter().all(|transport| transport.paths.is_shortest());
-        if may_run_ahead { partitions.running_ahead(&self.fabric, self.policies, timetable) } else { partitions }
+        if may_run_ahead {
+            partitions.running_ahead(&self.fabric, self.policies.clone(), timetable)
+        } else {
+            partitions
+        }
     }
 
     /// May a host send another a message without a packet? So do processes, models that are served, programs that drive the run, flows that wait for others, messages that share a

@@ -24,8 +24,10 @@ pub struct PlannedTransport {
     pub paths: PathRule,
     /// The subflows whose data packets take random paths.
     pub scatter: Subflows,
-    /// The subflows whose packets, and their ACKs, are of high priority.
+    /// The subflows whose packets, and their ACKs, have `priority`; others have none.
     pub high: Subflows,
+    /// The priority of their data, 0 to 7.
+    pub priority: u8,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
     /// Do its receivers understand a header whose payload a switch has cut off?
@@ -72,9 +74,13 @@ impl PlannedTransport {
             },
             scatter,
             high: match t.priority {
-                scenario::Priority::Low => Subflows::None,
-                scenario::Priority::High => Subflows::All,
+                scenario::Priority::Low | scenario::Priority::Number(0) => Subflows::None,
+                scenario::Priority::High | scenario::Priority::Number(_) => Subflows::All,
                 scenario::Priority::Scatter => scatter,
+            },
+            priority: match t.priority {
+                scenario::Priority::Number(number) => number,
+                _ => FlowPriority::High.number(),
             },
             balancing: match t.paths.rule {
                 Paths::Plb => Some(Balancing::Plb(t.paths.plb)),
@@ -88,12 +94,12 @@ impl PlannedTransport {
         }
     }
 
-    /// The subflows of `flow` whose packets are of high priority: the flow may have one of its own.
-    pub fn high_of(&self, flow: &Flow) -> Subflows {
-        match flow.priority {
-            Some(FlowPriority::High) => Subflows::All,
-            Some(FlowPriority::Low) => Subflows::None,
-            None => self.high,
+    /// The subflows of `flow` whose packets have a priority, and which: the flow may have one of its own.
+    pub fn priority_of(&self, flow: &Flow) -> (Subflows, u8) {
+        match flow.priority.map(FlowPriority::number) {
+            Some(0) => (Subflows::None, 0),
+            Some(number) => (Subflows::All, number),
+            None => (self.high, self.priority),
         }
     }
 

@@ -8,8 +8,9 @@ use linkpool_units::Time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     pub(crate) link: LinkId,
-    /// As it arrives.
+    /// As it arrives, but for its priority.
     pub(crate) packet: Packet,
+    pub(crate) priority: u8,
     pub(crate) trailer: Option<Trailer>,
 }
 
@@ -22,8 +23,10 @@ pub struct Passed {
     pub link: LinkId,
     /// The port; `None`: the port is not recorded, and the packet tells whose others are.
     pub view: Option<View>,
-    /// The packet.
+    /// The packet, without its priority.
     pub packet: Packet,
+    /// Its priority, 0 to 7.
+    pub priority: u8,
     /// Its trailer, if it has one.
     pub trailer: Option<Trailer>,
 }

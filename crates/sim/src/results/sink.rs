@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn passing(arrival: Time) -> Passing {
-        Passing { link: LinkId::new(0), packet: Packet { arrival, ..Packet::default() }, trailer: None }
+        Passing { link: LinkId::new(0), packet: Packet { arrival, ..Packet::default() }, priority: 0, trailer: None }
     }
 
     /// A record of each kind at `at`.

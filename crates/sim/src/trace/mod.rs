@@ -76,7 +76,7 @@ pub(crate) fn follow(
     let whole = Arc::new(Partitions::whole(&plan.fabric));
     let buffers = Buffer::of_partitions(1);
     let smallest = plan.smallest_packet();
-    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &whole, 0);
+    let mut network = Network::partition(&plan.fabric, plan.policies.clone(), timetable.clone(), smallest, &whole, 0);
     plan.slow_down(&mut network);
     network.watch(plan.fabric.hosts());
     let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();

@@ -4,6 +4,7 @@ mod balancing;
 mod bbr;
 mod captures;
 mod changes;
+mod classes;
 mod collectives;
 mod common;
 mod divided;

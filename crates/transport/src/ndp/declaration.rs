@@ -37,7 +37,7 @@ impl Declare for Ndp {
             source: "Handley et al., SIGCOMM 2017",
             heeds_marks: false,
         }],
-        keys: Keys::Only(&["mss", "initial_window", "min_rto", "max_backoff", "header", "ack_size"]),
+        keys: Keys::Only(&["mss", "initial_window", "min_rto", "max_backoff", "header", "ack_size", "priority"]),
         facts: Facts {
             spread: Spread::Paths(MOST_PATHS),
             trimming: true,
@@ -46,6 +46,7 @@ impl Declare for Ndp {
             stays_open: false,
             captures: false,
             pulled: true,
+            by_kind: true,
         },
     };
     type Settings = NdpSettings;

@@ -213,6 +213,7 @@ impl Declare for Roce {
             stays_open: true,
             captures: false,
             pulled: false,
+            by_kind: false,
         },
     };
     type Settings = RoceSettings;

@@ -162,7 +162,7 @@ impl Declare for Uet {
             source: "UEC 1.0.3 by uet-htsim",
             heeds_marks: true,
         }],
-        keys: Keys::Only(&["mss", "header", "ack_size", "subflows"]),
+        keys: Keys::Only(&["mss", "header", "ack_size", "subflows", "priority"]),
         facts: Facts {
             spread: Spread::Entropies,
             trimming: true,
@@ -171,6 +171,7 @@ impl Declare for Uet {
             stays_open: true,
             captures: false,
             pulled: false,
+            by_kind: true,
         },
     };
     type Settings = UetSettings;

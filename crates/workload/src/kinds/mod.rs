@@ -32,7 +32,7 @@ pub use many_to_one::ManyToOneFlows;
 pub use matrices::{AllToAll, Destinations, Hotspot, Permutation, Random, Staggered, Stride};
 pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
-pub use place::{Place, TierShare};
+pub use place::{OF_CLASSES, Place, TierShare, WITHOUT_PRIORITIES};
 pub use poisson::Poisson;
 pub use program::{Interfaces, Program, ProgramFormat};
 pub use rank_hosts::{RankHosts, RankPlacement};

@@ -17,6 +17,14 @@ pub struct TierShare {
     pub passed: f64,
 }
 
+/// Why a priority has no effect.
+pub const WITHOUT_PRIORITIES: &str =
+    "applies where ports have priorities; write discipline = \"priority\" in [queue], or classes, [[queue.class]]";
+
+/// Why a priority that is a number has no effect.
+pub const OF_CLASSES: &str = "ports with discipline = \"priority\" have two priorities, \"low\" (0) and \"high\" (7); for others write \
+                              classes, [[queue.class]]";
+
 /// The scenario around a workload, and the errors of the workload in it.
 #[derive(Debug)]
 pub struct Place<'a> {
@@ -35,8 +43,8 @@ pub struct Place<'a> {
     pub without_connections: Option<&'static str>,
     /// The family of one of its transports, if flows of that family have no priority of their own.
     pub without_priority: Option<&'static str>,
-    /// Have ports queues of several priorities?
-    pub priorities: bool,
+    /// How many priorities ports know, where they know the most: 1, 2 or 8.
+    pub priorities: u8,
     /// The rack and the pod of each host.
     pub racks_and_pods: &'a [(u32, u32)],
     /// Rate of the links from all hosts together, bits a second.
@@ -66,13 +74,19 @@ impl Place<'_> {
     /// Reports an error about `key` if it gives a flow a `priority` that has no effect.
     pub fn check_priority(&mut self, key: &str, priority: Option<FlowPriority>) {
         let given = priority.is_some();
-        if let Some(family) = self.without_priority {
-            let message =
-                format!("does not apply to {family}, whose packets have priorities by their kind; leave it out");
+        let is_number = matches!(priority, Some(FlowPriority::Number(_)));
+        if let Some(family) = self.without_priority.filter(|_| !is_number) {
+            let message = format!(
+                "does not apply to {family}, whose packets have priorities by their kind; leave it out, or write the \
+                 number of a class, [[queue.class]]"
+            );
             return self.check(!given, key, message);
         }
-        let message = "applies where ports have priorities; write discipline = \"priority\" in [queue]";
-        self.check(!given || self.priorities, key, message);
+        self.check(!given || self.priorities > 1, key, WITHOUT_PRIORITIES);
+        let known = priority.is_none_or(|priority| self.priorities > 2 || priority.is_one_of_two());
+        self.check(!given || self.priorities < 2 || known, key, OF_CLASSES);
+        let known = self.without_priority.is_none() || self.priorities > 2;
+        self.check(!is_number || known || self.priorities < 2, key, OF_CLASSES);
     }
 
     /// The time `n` times `span` after the start of the workload, in picoseconds; it may be larger

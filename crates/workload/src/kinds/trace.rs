@@ -93,8 +93,7 @@ pub struct TraceRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     enough: Option<u32>,
-    /// The priority of all its packets at ports with discipline = "priority". Default: that of the
-    /// transport.
+    /// The priority of all its packets: "low", "high", or 0 to 7. Default: that of the transport.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<FlowPriority>,
 }

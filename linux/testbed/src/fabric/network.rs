@@ -135,7 +135,7 @@ struct Probes<'p> {
 
 impl<'p> Fabric<'p> {
     fn new(plan: &'p Plan, devices: Vec<(End, Tun)>, known: Known, clock: Clock) -> Fabric<'p> {
-        let network = Network::new(&plan.fabric, plan.policies, plan.timetable(), SMALLEST);
+        let network = Network::new(&plan.fabric, plan.policies.clone(), plan.timetable(), SMALLEST);
         Fabric {
             network,
             carried: Carried::default(),

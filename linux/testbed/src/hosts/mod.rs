@@ -326,7 +326,7 @@ impl<'p> Hosts<'p> {
         let all = transport.config.subflows;
         let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), all, self.plan.ports(flow));
         let from = End { host: src, side: Side::Sending }.address();
-        let priority = transport.high_of(&planned.flow) != Which::None;
+        let priority = transport.priority_of(&planned.flow).0 != Which::None;
         let subflow = |&(place, ref port): &(usize, u16)| {
             let path = paths.as_ref().and_then(|paths| paths.get(place));
             let there: Ports = ((from, *port), (*to.ip(), to.port()));

@@ -98,12 +98,12 @@ impl Rules {
             .counting_in_service(self.counts_in_service)
             .dropping_non_ect(self.drops_non_ect)
             .exempting(syn, fin, ack);
-        policy = self.mark.map_or(policy, |k| policy.marking(k, self.above));
+        policy = self.mark.map_or(policy.clone(), |k| policy.marking(k, self.above));
         policy = if self.priority { policy.ordered(Order::Priority) } else { policy };
         policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
-        policy = self.red.map_or(policy, |red| policy.with_red(red));
-        policy = self.trimming.map_or(policy, |trimming| policy.ordered(Order::Trimming(trimming)));
-        self.shared.map_or(policy, |buffer| policy.sharing(buffer))
+        policy = self.red.map_or(policy.clone(), |red| policy.with_red(red));
+        policy = self.trimming.map_or(policy.clone(), |trimming| policy.ordered(Order::Trimming(trimming)));
+        self.shared.map_or(policy.clone(), |buffer| policy.sharing(buffer))
     }
 }
 

@@ -98,9 +98,9 @@ mod tests {
             ("src,dst,size_bytes,start_s\n0,,9,1\n", 2, "column dst: nothing stands here"),
             ("src,dst,size_bytes,start_s,id\n0,1,9,1,\n", 2, "column id: nothing stands here"),
             (
-                "src,dst,size_bytes,start_s,priority\n0,1,9,0,3\n",
+                "src,dst,size_bytes,start_s,priority\n0,1,9,0,8\n",
                 2,
-                "column priority: \"3\" is no priority: \"high\", \"low\"",
+                "column priority: \"8\" is no priority: \"high\", \"low\"",
             ),
             ("src,dst,size_bytes,start_s,tag\n0,1,9,0,x\n", 2, "column tag: \"x\" is no tag"),
             ("src,dst,size_bytes,start_s,tag\n0,1,9,0,18446744073709551616\n", 2, "is no tag"),

@@ -199,7 +199,7 @@ fn connection(words: &[&str], at: At) -> Result<Connection, Wrong> {
     const KEYS: [&str; 7] = ["id", "size", "start", "trigger", "send_done_trigger", "recv_done_trigger", "prio"];
     let (values, _) = pairs(&words[1..], (&KEYS, &[]), at)?;
     if values.contains_key("prio") {
-        let why = "a priority of one connection, a number in htsim, is high or low here; leave prio out, and write a trace in CSV with the column priority";
+        let why = "a priority of one connection has numbers of htsim's own; leave prio out, and write a trace in CSV with the column priority";
         return Err((at, why.to_string()));
     }
     let bytes = match values.get("size") {

@@ -139,7 +139,7 @@ mod tests {
             (&good.replace(": 9", ": -9"), 1, "column size_bytes: \"-9\" is no size"),
             (&good.replace(": 9", ": [9]"), 1, "expected a string or a number"),
             (&good.replace("}", ", \"src\": 2}"), 1, "duplicate field `src`"),
-            (&good.replace("}", ", \"priority\": 3}"), 1, "column priority: \"3\" is no priority"),
+            (&good.replace("}", ", \"priority\": 8}"), 1, "column priority: \"8\" is no priority"),
             (&good.replace("}", ", \"tag\": -3}"), 1, "column tag: \"-3\" is no tag"),
             (&format!("{good}\n\n{}", &good[..20]), 3, "EOF while parsing"),
         ] {

@@ -103,8 +103,9 @@ fn priority(text: &str, at: At) -> Result<Option<FlowPriority>, Wrong> {
         "" => Ok(None),
         "low" => Ok(Some(FlowPriority::Low)),
         "high" => Ok(Some(FlowPriority::High)),
+        _ if matches!(text.as_bytes(), [b'0'..=b'7']) => Ok(Some(FlowPriority::Number(text.as_bytes()[0] - b'0'))),
         _ => {
-            let known = "\"high\", \"low\", or nothing for that of the transport";
+            let known = "\"high\", \"low\", 0 to 7, or nothing for that of the transport";
             Err((at, format!("{} is no priority: {known}", quoted(text))))
         }
     }
