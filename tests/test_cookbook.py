@@ -1,11 +1,13 @@
 """The cookbook's commands do what it says, on its own files."""
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
 import pytest
 
+import linkpool
 from linkpool.cli import app
 
 pytestmark = pytest.mark.core
@@ -47,3 +49,23 @@ def test_its_commands_give_its_table(
 def _names(table: str) -> list[str]:
     rows = (re.split(r"  +", line.strip())[0] for line in table.splitlines())
     return [name for name in rows if re.match(r"[a-zA-Z9]", name)]
+
+
+def test_a_program_outside_plays_a_trace_to_the_picosecond(tmp_path: Path) -> None:
+    """The ranks of ranks.goal, run by linkpool and by ranks.py, with requests beside them."""
+    folder = ROOT / "docs" / "cookbook"
+    played = runpy.run_path(str(folder / "ranks.py"))
+    hosts = [3 * (rank % 4) + rank // 4 for rank in range(8)]
+    trace = folder / "ranks.goal"
+    ranks = played["play"](folder / "ranks.toml", trace, hosts, 2, tmp_path / "outside")
+    outside = linkpool.Result(tmp_path / "outside")
+    inside = linkpool.run(folder / "ranks-trace.toml", out=tmp_path / "inside")
+    ends = [max(rank.ends[iteration] for rank in ranks) * 1e-12 for iteration in range(2)]
+    assert inside.jobs["end_s"].to_list() == pytest.approx(ends, rel=1e-12)
+    columns = ["src", "dst", "start_s", "end_s", "size_bytes", "label"]
+    flows = [result.flows.select(columns).sort(columns) for result in (inside, outside)]
+    assert flows[0].equals(flows[1])
+    assert len(flows[0]) == 184
+    waits = [result.requests["ttft_s"] for result in (inside, outside)]
+    assert waits[0].equals(waits[1])
+    assert len(waits[0]) == 24

@@ -73,6 +73,7 @@ NOT_RUN = [
     ("docs/linux.md", "*", "needs root and packages, and changes the kernel's settings"),
     ("docs/new-algorithm.md", "linkpool run *", "needs the algorithm of the page, compiled"),
     ("docs/packetdrill.md", "*", "builds, and needs packetdrill"),
+    ("docs/workloads/session.md", "python *", "tests/test_cookbook.py plays the trace"),
     ("docs/performance.md", "linkpool bench * --beside *", "needs another simulator"),
     ("docs/performance.md", "linkpool bench --[js]*", "measures for minutes"),
     ("docs/serve.md", "linkpool serve *", "answers another program; tests/test_serve.py is one"),
