@@ -1,7 +1,7 @@
 //! Random early detection: Floyd and Jacobson, "Random early detection gateways for congestion
 //! avoidance", IEEE/ACM ToN 1(4), 1993, and Floyd's "gentle" variant.
 
-use super::waiting::{Arrival, Discipline, Verdict, Waiting};
+use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
 use crate::link::RareEvents;
 use crate::packet::{Envelope, Flags, Packet};
 use crate::queue_limit::QueueLimit;
@@ -35,6 +35,16 @@ settings! {
         gentle: bool = true;
         /// The action on ECN-capable packets: `"mark"` or `"drop"`. Others are dropped.
         action: RedAction = RedAction::Mark;
+        /// Are leaving packets marked, by the queue behind them (`SwitchNotifyDequeue` of HPCC's
+        /// repository)? Otherwise arriving packets are. Needs `weight = 1`.
+        leaving: bool = false,
+            refused |r| r.leaving && r.action == RedAction::Drop =>
+                "a leaving packet is not dropped; write action = \"mark\", or leaving = false",
+            refused |r| r.leaving && r.weight != 1.0 =>
+                "a leaving packet is marked by the queue of the moment; write weight = 1, or leaving = false";
+        /// Are marks spread evenly (Floyd and Jacobson, equation 3)? Otherwise each packet is marked with
+        /// the probability by itself (`ShouldSendCN` of HPCC's repository), about half as often.
+        even: bool = true;
         /// While the queue is idle, the average falls as if packets of this size were sent.
         packet: Option<Bytes>, from |_r| None => "the largest packet of the transports",
             within Bounds::from(1.0, "{} is no packet; at most 16383B").to(Envelope::LONGEST as f64);
@@ -59,8 +69,8 @@ impl Red {
             (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64),
             _ => return None,
         };
-        let Red { max_probability, weight, gentle, .. } = *self;
-        Some(Curve { min, max, max_probability, weight, gentle })
+        let Red { max_probability, weight, gentle, even, .. } = *self;
+        Some(Curve { min, max, max_probability, weight, gentle, even })
     }
 }
 
@@ -72,15 +82,18 @@ struct Curve {
     max_probability: f64,
     weight: f64,
     gentle: bool,
+    even: bool,
 }
 
-/// One FIFO queue that marks or drops arriving packets early.
+/// One FIFO queue that marks or drops packets early.
 #[derive(Debug)]
 pub(super) struct RedQueue {
     waiting: Waiting,
     curve: Curve,
     in_bytes: bool,
     marks: bool,
+    /// Does it mark leaving packets?
+    leaving: bool,
     /// Size of the packets in which idle time is counted.
     typical_packet: u16,
     state: RedState,
@@ -95,6 +108,7 @@ impl RedQueue {
             curve: red.curve().expect("`min` and `max` are of one unit"),
             in_bytes: matches!(red.min, QueueLimit::Bytes(_)),
             marks: red.action == RedAction::Mark,
+            leaving: red.leaving,
             typical_packet: red.packet.unwrap_or(DEFAULT_PACKET).0 as u16,
             state: RedState::new(random),
             last_left: Time::ZERO,
@@ -107,12 +121,20 @@ impl RedQueue {
     pub(super) fn first_size(&self) -> Option<u16> {
         self.waiting.first_size()
     }
+
+    /// The length of the queue, in the unit of `min`.
+    fn length(&self, thresholds: &Thresholds) -> f64 {
+        let (packets, bytes) = self.waiting.counted(thresholds);
+        if self.in_bytes { bytes as f64 } else { packets as f64 }
+    }
 }
 
 impl Discipline for RedQueue {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        let (packets, bytes) = self.waiting.counted(arrival.thresholds);
-        let length = if self.in_bytes { bytes as f64 } else { packets as f64 };
+        if self.leaving {
+            return self.waiting.admit(packet, (false, false), arrival, events);
+        }
+        let length = self.length(arrival.thresholds);
         let each = arrival.kind.serialisation(self.typical_packet);
         let idle = self.waiting.is_idle().then(|| idle_packets(arrival.now - self.last_left, each));
         let over = self.state.signals(&self.curve, length, idle);
@@ -120,8 +142,16 @@ impl Discipline for RedQueue {
         self.waiting.admit(packet, (over, markable), arrival, events)
     }
 
-    fn dequeue(&mut self, _: &Thresholds, _: &mut RareEvents) -> Option<Packet> {
-        self.waiting.take()
+    fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
+        let mut packet = self.waiting.take()?;
+        // The queue behind the packet; the packet itself counts if the packet in service counts.
+        if self.leaving && packet.flags.has(Flags::ECT) {
+            let length = self.length(thresholds);
+            if self.state.signals(&self.curve, length, None) {
+                mark(&mut packet, events);
+            }
+        }
+        Some(packet)
     }
 
     fn sent(&mut self, now: Time) {
@@ -158,8 +188,8 @@ impl RedState {
         RedState { average: 0.0, since_signal: -1.0, random }
     }
 
-    /// Decides whether an arriving packet gives a signal, a mark or a drop (Figure 2 of the paper).
-    /// The packet finds the queue length `length`. `idle`: the time for which the port was idle, in
+    /// Decides whether a packet gives a signal, a mark or a drop (Figure 2 of the paper).
+    /// The packet finds, or leaves, the queue length `length`. `idle`: the time for which the port was idle, in
     /// typical packets.
     fn signals(&mut self, red: &Curve, length: f64, idle: Option<f64>) -> bool {
         match idle {
@@ -179,6 +209,9 @@ impl RedState {
             self.since_signal = 0.0;
             return true;
         };
+        if !red.even {
+            return self.random.random::<f64>() < probability;
+        }
         self.since_signal += 1.0;
         // Equation (3): gaps between signals become uniform.
         let certain = self.since_signal * probability >= 1.0;
@@ -200,7 +233,7 @@ mod tests {
     use super::*;
     use linkpool_engine::stream;
 
-    const RED: Curve = Curve { min: 5.0, max: 15.0, max_probability: 0.02, weight: 0.002, gentle: false };
+    const RED: Curve = Curve { min: 5.0, max: 15.0, max_probability: 0.02, weight: 0.002, gentle: false, even: true };
 
     fn state() -> RedState {
         RedState::new(stream(1, "red", 0))
@@ -255,6 +288,27 @@ mod tests {
         assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&99)));
         let third = gaps.iter().filter(|g| **g <= 33).count() as f64 / gaps.len() as f64;
         assert!((third - 1.0 / 3.0).abs() < 0.02, "{third}");
+    }
+
+    /// Otherwise they are geometric: mean 1/p, and gaps of 1 to 69 have the share 1 - 0.99^69 = 0.5.
+    #[test]
+    fn each_packet_by_itself_is_marked_half_as_often() {
+        let (mut red, curve) = (state(), Curve { even: false, weight: 1.0, ..RED });
+        let (mut gaps, mut gap) = (Vec::new(), 0);
+        for _ in 0..1_000_000 {
+            gap += 1;
+            if red.signals(&curve, 10.0, None) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
+        assert!((mean - 100.0).abs() < 3.0, "{mean}");
+        let half = gaps.iter().filter(|gap| **gap <= 69).count() as f64 / gaps.len() as f64;
+        assert!((half - 0.5).abs() < 0.02, "{half}");
+        // At `max` and above each is marked, and none below `min`.
+        assert!((0..100).all(|_| red.signals(&curve, 15.0, None)));
+        assert!((0..100).all(|_| !red.signals(&curve, 4.99, None)));
     }
 
     #[test]

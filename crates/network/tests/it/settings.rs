@@ -2,7 +2,7 @@
 
 use linkpool_network::topology::{Dragonfly, Dumbbell, Generator, SlimFly, Topology};
 use linkpool_network::{
-    Exempt, MarkAt, MarkWhen, NonEct, Order, Queue, QueueLimit, QueuePolicy, Red, SharedBuffer, Trimming,
+    Exempt, MarkAt, MarkWhen, NonEct, Order, Queue, QueueLimit, QueuePolicy, Red, RedAction, SharedBuffer, Trimming,
 };
 use linkpool_settings::{Declared, Kinds, Preset, Quantity, Setting, Settings, State, Visit, Written, Wrong};
 use linkpool_units::Bytes;
@@ -81,6 +81,19 @@ fn a_threshold_of_nothing_marks_every_packet_unless_the_queue_must_be_longer() {
     }
     assert_eq!(wrong(Queue { mark: Some(QueueLimit::Packets(1)), ..queue() }), []);
     assert_eq!(wrong(queue()), []);
+}
+
+/// RED marks leaving packets by the queue of the moment, and drops none of them.
+#[test]
+fn red_on_leaving_packets_has_no_average_and_drops_nothing() {
+    let leaving = Red { leaving: true, weight: 1.0, ..red() };
+    let refused = |red: Red, why: &str| {
+        let wrong = wrong(red);
+        matches!(&wrong[..], [(at, message)] if at.ends_with("leaving") && message.contains(why))
+    };
+    assert_eq!(wrong(leaving), []);
+    assert!(refused(Red { weight: 0.5, ..leaving }, "write weight = 1"));
+    assert!(refused(Red { action: RedAction::Drop, ..leaving }, "write action = \"mark\""));
 }
 
 /// A port that trims orders, drops and marks in its own way.

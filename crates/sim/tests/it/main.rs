@@ -2,6 +2,7 @@
 
 mod balancing;
 mod bbr;
+mod beside_hpcc;
 mod captures;
 mod changes;
 mod classes;

@@ -145,12 +145,15 @@ pub fn rules() -> impl Strategy<Value = Rules> {
 
 fn red() -> impl Strategy<Value = Red> {
     let thresholds = (0u32..6, 1u32..12, any::<bool>());
-    (thresholds, 0.01f64..1.0, 0.002f64..1.0, any::<(bool, bool)>(), 64u16..1500).prop_map(
-        |((min, range, in_bytes), max_probability, weight, (gentle, marks), typical_packet)| {
+    (thresholds, 0.01f64..1.0, 0.002f64..1.0, any::<(bool, bool, bool, bool)>(), 64u16..1500).prop_map(
+        |((min, range, in_bytes), max_probability, weight, (gentle, marks, leaving, even), typical_packet)| {
             let limit = |n: u32| if in_bytes { QueueLimit::Bytes(1000 * u64::from(n)) } else { QueueLimit::Packets(n) };
             let (min, max) = (limit(min), limit(min + range));
             let action = if marks { RedAction::Mark } else { RedAction::Drop };
-            Red { min, max, max_probability, weight, gentle, action, packet: Some(Bytes(typical_packet.into())) }
+            let leaving = leaving && marks;
+            let weight = if leaving { 1.0 } else { weight };
+            let packet = Some(Bytes(typical_packet.into()));
+            Red { min, max, max_probability, weight, gentle, action, leaving, even, packet }
         },
     )
 }

@@ -233,7 +233,9 @@ impl Simulation<'_> {
             (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64, bytes as f64),
             _ => panic!("{red:?}"),
         };
-        if empty {
+        if red.leaving {
+            state.average = length;
+        } else if empty {
             let m =
                 (now - state.empty_since).0 as f64 / serialisation(port.rate, red.packet.unwrap().0 as u16).0 as f64;
             state.average *= (1.0 - red.weight).powf(m);
@@ -253,6 +255,9 @@ impl Simulation<'_> {
             1.0
         };
         let forced = average >= if red.gentle { 2.0 * max } else { max };
+        if !forced && !red.even {
+            return state.random.random::<f64>() < pb;
+        }
         if !forced {
             state.count += 1;
             let most = 1.0 - state.count as f64 * pb;
@@ -281,7 +286,7 @@ impl Simulation<'_> {
         }
         let class = if rules.priority && packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
         let over = match &rules.red {
-            Some(red) => self.red_signals(red, link, class, now),
+            Some(red) => !red.leaving && self.red_signals(red, link, class, now),
             None => !rules.marks_at_dequeue && self.is_over(self.counted(link, class, rules.counts_in_service)),
         };
         let full = !self.has_room(link, class, packet.size() as u64);
@@ -395,10 +400,13 @@ impl Simulation<'_> {
         let mut packet = port.waiting[class].pop_front().unwrap();
         let lost = port.loses_next(packet.size());
         port.in_service = Some(Transmission { packet, class, lost, done: 0, since: now });
-        if self.scene.rules.marks_at_dequeue
-            && packet.flags.has(Flags::ECT)
-            && self.is_over(self.counted(link, class, self.scene.rules.counts_in_service))
-        {
+        let rules = self.scene.rules;
+        let marks = packet.flags.has(Flags::ECT)
+            && match &rules.red {
+                Some(red) => red.leaving && self.red_signals(red, link, class, now),
+                None => rules.marks_at_dequeue && self.is_over(self.counted(link, class, rules.counts_in_service)),
+            };
+        if marks {
             let port = &mut self.ports[link.index()];
             port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
             packet.flags = packet.flags.with(Flags::CE);
