@@ -155,8 +155,8 @@ impl RateLaw for Windowed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Algorithm;
-    use linkpool_settings::Preset;
+    use crate::control::{AckOrder, Algorithm, DctcpConfig, SwiftConfig, SwiftRtt};
+    use linkpool_settings::{Preset, Settings as _};
     use linkpool_units::Rate;
 
     fn us(n: u64) -> Time {
@@ -250,12 +250,32 @@ mod tests {
         let mut law = law(Algorithm::Dctcp);
         ack(&mut law, 10, 50, false, 10);
         law.on_timeout(us(100), 50, true);
-        law.on_timeout(us(200), 50, false);
+        law.on_timeout(us(200), 90, false);
         assert_eq!((cwnd(&law), law.inner.state[0].ssthresh), (1.0, 20.0));
         law.on_loss(us(201), 50);
         assert_eq!(ack(&mut law, 11, 50, false, 10), 2.0);
         assert_eq!(ack(&mut law, 29, 50, false, 10), 20.0);
         close(ack(&mut law, 30, 50, false, 10), 20.05);
+    }
+
+    /// With `ack_order = "grow-then-cut"` the ACK that cuts grows the window first.
+    #[test]
+    fn the_order_of_an_ack_is_that_of_its_key() {
+        let mut config = DctcpConfig::defaults(Preset::Linux);
+        config.ack_order = AckOrder::GrowThenCut;
+        let mut law = Windowed::new(ControlConfig::Dctcp(config), Path::of(Rate::gbps(100), us(10)));
+        close(ack(&mut law, 1, 126, true, 10), (125.0 + 1.0 / 125.0) / 2.0);
+    }
+
+    /// With `swift_rtt = "smoothed"` the rate of a small window is that of the smoothed time.
+    #[test]
+    fn the_smoothed_time_is_the_senders() {
+        let mut config = SwiftConfig::defaults(Preset::Linux);
+        config.rtt = SwiftRtt::Smoothed;
+        let mut law = Windowed::new(ControlConfig::Swift(config), Path::of(Rate::gbps(100), us(10)));
+        law.on_ack(&Ack { next: 1, next_new: 2, rtt: Some(us(40)), srtt: 80e6, now: us(50), ..Ack::default() });
+        law.inner.state[0].cwnd = 0.25;
+        close(law.rate(), 1_066.0 * 8.0 / 320e-6);
     }
 
     /// Swift at 125 packets has no term for flows: the target is 20 us and 3.053435 us for each of two switches. At 52.21374
