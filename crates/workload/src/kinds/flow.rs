@@ -21,8 +21,8 @@ settings! {
         stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
         /// Number of flows.
         count: u32 = 1, within Bounds::POSITIVE;
-        /// The priority of all packets of each flow: `"low"` or `"high"`, with their ACKs, at ports with `discipline =
-        /// "priority"`; 0 to 7 at ports with [classes](../scenario/classes.md).
+        /// The priority of all packets of each flow: `"low"` or `"high"`, with their ACKs, at ports
+        /// with `discipline = "priority"`; 0 to 7 at ports with [classes](scenario/classes.md).
         priority: Option<FlowPriority>, from |_f| None => "that of the transport";
         /// The path of each subflow: the names of its nodes from `from` to `to`.
         paths: Option<Vec<Vec<String>>>, from |_f| None => "by the transport";
