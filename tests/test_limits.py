@@ -28,9 +28,9 @@ STUDIES = {
     for path in (ROOT / "docs").rglob("*.toml")
     if "base" in tomllib.loads(path.read_text("utf-8"))
 }
-# Its program, which tests/test_session.py runs, stands beside it.
-SESSION = ROOT / "docs/workloads/session.toml"
-DOCUMENTS = sorted(set((ROOT / "docs").rglob("*.toml")) - STUDIES - {SESSION})
+# Their programs, which tests/test_session.py and tests/test_cookbook.py run, stand beside them.
+SESSIONS = {ROOT / "docs/workloads/session.toml", ROOT / "docs/cookbook/ranks.toml"}
+DOCUMENTS = sorted(set((ROOT / "docs").rglob("*.toml")) - STUDIES - SESSIONS)
 Scenario = Callable[[str], Path]
 
 
