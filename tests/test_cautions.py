@@ -65,6 +65,8 @@ def test_what_an_arm_sets_or_would_have_anyway_is_not_named(tmp_path: Path) -> N
     assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {reno}]', asked) == [], "200 ms for both"
     without = BASE.replace("limit = 100\n", "")
     assert said(tmp_path, f"arm = [{NDP}]", without.replace("mark = 20\n", "")) == []
+    same = BASE.replace("limit = 100", "limit = 8").replace("mark = 20", "mark = 4")
+    assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {NDP}]', same) == [], "8 by default, too"
 
 
 def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
@@ -84,6 +86,9 @@ def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
     assert said(tmp_path, f"arm = [{more}, {many}]", short) == [
         f"13 of 15 arms, of which b0: {line}"
     ]
+    more = ", ".join(f'{{ name = "b{i}" }}' for i in range(12))
+    named = " and ".join(f"b{i}" for i in range(12))
+    assert said(tmp_path, f"arm = [{more}, {many}]", short) == [f"{named}: {line}"]
     assert list(short_drains('[transport.t]\nmin_rto = "1ms"\n[[workload.trace]]\n'))
 
 
@@ -186,6 +191,15 @@ def test_a_base_that_was_edited_is_named_with_its_keys(
     assert "it cannot run as it is now: " in capsys.readouterr().err
 
 
+def test_a_run_whose_result_is_gone_is_another_one(ran: Path) -> None:
+    result = StudyResult(ran.parent / "results" / "s")
+    for run in (ran.parent / "results" / "runs").iterdir():
+        (run / "scenario.toml").unlink()
+    base = ran.parent / "base.toml"
+    base.write_text(BASE.replace("mark = 20", "mark = 30"), encoding="utf-8")
+    assert changes(Study.load(ran), result) == ["the run of arm dctcp is another one"]
+
+
 def test_another_build_is_named(ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = StudyResult(ran.parent / "results" / "s")
     monkeypatch.setattr("linkpool.study.cache.run_key", lambda _: "0" * 64)
@@ -209,3 +223,11 @@ def test_a_plan_says_that_a_fabric_is_not_lossless(tmp_path: Path) -> None:
     assert "drops: the fabric is not lossless, as [queue] has no pfc: t (control" in drops[0]
     assert "packets can be lost at switch switches: the headroom of links from host" in short[0]
     assert "of 10 Gbit/s a pause may end before its frame is repeated" in lapses[0]
+
+
+def test_arms_that_differ_in_their_transport_alone_are_told_apart(tmp_path: Path) -> None:
+    """Only RoCE counts on a lossless fabric."""
+    base = BASE.replace("mark = 20", "").replace('"dctcp"', '"roce"')
+    arms = '{ name = "roce" }, { name = "tcp", set.transport.t.control = "reno" }'
+    [line] = said(tmp_path, f"arm = [{arms}]", base)
+    assert line.startswith("roce: the fabric is not lossless")

@@ -7,6 +7,7 @@ from itertools import product
 import polars as pl
 import pytest
 
+from linkpool.loading import inline
 from linkpool.study import Study, StudyError
 from linkpool.study.comparison import Comparison
 from linkpool.study.statistics import POOLED, over_seeds
@@ -23,7 +24,7 @@ def comparison(**of_study: object) -> Comparison:
     rows = [
         {
             **arm,
-            **{key: study.names[key][str(value)] for key, value in settings.items()},
+            **{key: study.names[key][inline(value)] for key, value in settings.items()},
             **{"seed": 1, "measure": "jain", "part": "all", "statistic": "index", "unit": ""},
             **{"value": 0.5 + 0.25 * i, **COUNTED},
         }
@@ -170,6 +171,50 @@ def test_cells_of_unfinished_flows() -> None:
         ["7 of 300 unfinished", "×≤ 0.0464"],
         ["lower in 2 of 3 seeds"],  # 400 us, and at least 400 us
     ]
+
+
+def test_counts_of_a_row_are_told_from_the_least_to_the_most() -> None:
+    one = {"dctcp": [(0.001, 100, 0)], "amp": [(0.002, 120, 0)]}
+    assert lines(of_times(one))[0][0] == "fct p99, n 100-120"
+    assert lines(of_times({name: [(0.001, 120, 0)] for name in one}))[0][0] == "fct p99, n 120"
+
+
+def test_names_of_scenarios_stand_for_what_goes_with_them() -> None:
+    zipped = {"name": ["slow", "fast"], "queue.mark": [10, 20]}
+    assert words(comparison(zip=[zipped]).text())[0] == ["name", "slow", "name", "fast"]
+    both = words(comparison(vary={"name": ["slow", "fast"], "queue.mark": [10, 20]}).text(200))
+    assert both[0][:3] == ["name", "slow,", "queue.mark"], "a name has two marks"
+
+
+def test_parts_of_a_statistic_stand_below_its_heading() -> None:
+    """A statistic of a single part has its own row, and values of all flows come first."""
+    what = [("mean", "small"), ("p50", "all"), ("p50", "small"), ("p99", "small"), ("p99", "large")]
+    rows = [
+        {"arm": "a", "seed": 1, "measure": "fct", "part": part, "statistic": statistic, "unit": "s"}
+        | {"value": 1.0, **COUNTED}
+        for statistic, part in what
+    ]
+    found = Comparison(
+        over_seeds(pl.DataFrame(rows), ["arm"], {"arm": "a"}), ("arm",), {"arm": "a"}
+    )
+    labels = [line.removesuffix("1 s").rstrip() for line in found.text().splitlines()[2:]]
+    assert labels == ["fct mean, small", "fct p50", "  small", "fct p99", "  small", "  large"]
+
+
+def test_a_long_name_of_an_arm_goes_over_several_lines() -> None:
+    """No column is wider than 22 characters for its name: 10 of the label, 2 + 5, and 2 + 22."""
+    found = comparison(arm=[{"name": "dctcp"}, {"name": "a scheme with a long name and more"}])
+    lines = found.text().splitlines()
+    assert lines[0].strip() == "a scheme with a long"
+    assert lines[1].split() == ["dctcp", "name", "and", "more"]
+    assert lines[2] == "─" * (10 + 2 + 5 + 2 + 22)
+
+
+def test_columns_stand_side_by_side_if_they_just_fit() -> None:
+    found = comparison(arm=ARMS)
+    width = max(map(len, found.text(200).splitlines()))
+    assert found.text(width) == found.text(200)
+    assert "\n\n" in found.text(width - 1)
 
 
 def test_as_many_higher_as_lower_seeds_are_told_as_higher() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,6 +82,20 @@ def test_where_no_share_fits_the_smallest_that_shortens_is_taken() -> None:
     """Three seeds become two and one; the three runs of one seed take 3 s."""
     assert quick_scale(toy(3), 1.0) == 0.2
     assert quick_scale(toy(1), 1.0) == 1.0
+
+
+@dataclass(frozen=True)
+class Coarse(Toy):
+    """Has a power of ten seeds when it is shortened."""
+
+    def shortened(self, scale: float) -> Coarse:
+        return Coarse(10 ** floor(log10(self.seeds * scale)))
+
+
+def test_a_share_that_shortens_no_more_is_passed_over() -> None:
+    """Of 1,000 seeds a half, a fifth and a tenth are 100 seeds, 201 s; a twentieth is 10, 21 s."""
+    assert quick_scale(Coarse(1000), 210.0) == 0.5
+    assert quick_scale(Coarse(1000), 30.0) == 0.05
 
 
 def test_a_plan_says_what_is_left_of_an_experiment(tmp_path: Path) -> None:

@@ -244,6 +244,14 @@ def test_a_race_makes_fewer_runs_and_finds_the_same(tmp_path: Path) -> None:
     every = pl.read_csv(tmp_path / "out" / "found" / "figure-pareto.csv")
     assert every["seeds"].to_list() == [5] * 4
     assert every.filter("front")["trial"].to_list() == rows.filter("front")["trial"].to_list()
+    # Steps of two and more seeds make the mean of all five, each seed once.
+    fast = rows.filter(seeds=5).drop("front", "why")
+    assert fast.height > 0
+    assert (
+        every.filter(pl.col("trial").is_in(fast["trial"].to_list()))
+        .drop("front", "why")
+        .equals(fast)
+    )
 
 
 @pytest.mark.core
@@ -255,6 +263,69 @@ def test_what_no_trial_meets_is_said(tmp_path: Path) -> None:
     assert "none of 4 trials meets goodput.mean above 400 Gbit/s; the nearest has" in str(
         said.exception
     )
+
+
+@pytest.mark.core
+def test_a_lower_bound_does_not_show_that_a_value_is_small_enough(tmp_path: Path) -> None:
+    """No flow of 4 MiB ends in 6 ms; each is younger than a second, but may become older."""
+    table = """
+sampler = "grid"
+maximise = "goodput.mean@all"
+require = [{ measure = "fct.mean@all", below = "1s" }]
+space.queue.mark = [5]
+space."workload.incast.0.size" = ["%s"]
+"""
+    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.mean@all below 1 s"):
+        search(Study.load(write(tmp_path, table % "4MiB")), tmp_path)
+    [trial], _, _ = search(Study.load(write(tmp_path, table % "128KiB")), tmp_path)
+    assert trial.excess[0] < 0.0
+
+
+@pytest.mark.core
+def test_what_is_not_known_is_no_nearer_than_nothing(tmp_path: Path) -> None:
+    """Three bursts of 8 MiB take 20 ms: without a drain no flow ends, and their mean age is 4 ms.
+
+    With one they take more than 10 ms.
+    """
+    table = """
+sampler = "grid"
+maximise = "goodput.mean@all"
+require = [{ measure = "fct.mean@all", below = "10ms" }]
+space."workload.incast.0.size" = ["1MiB"]
+space.drain = ["0ms", "100ms"]
+"""
+    with pytest.raises(StudyError, match=r"none of 2 trials meets .*; the nearest has .*100ms"):
+        search(Study.load(write(tmp_path, table)), tmp_path)
+    # A value that is not there is not above 0.
+    table = """
+sampler = "grid"
+maximise = "goodput.mean@all"
+require = [{ measure = "fct.p99@over 10 MB", above = "0s" }]
+space."workload.incast.0.senders" = [4, 80]
+"""
+    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.p99@over 10 MB above 0 s"):
+        search(Study.load(write(tmp_path, table)), tmp_path)
+    with pytest.raises(StudyError, match=r"(?s)search: no trial can run: .*trial 0.*incast.0"):
+        search(Study.load(write(tmp_path, table.replace("4, 80", "80, 90"))), tmp_path)
+
+
+@pytest.mark.core
+def test_what_is_met_by_far_makes_up_for_nothing(tmp_path: Path) -> None:
+    """Half the senders have twice the goodput, which is nearer to 400 Gbit/s."""
+    table = """
+sampler = "grid"
+maximise = "jain"
+require = [
+    { measure = "goodput.mean@all", above = "400Gbps" },
+    { measure = "goodput.mean@all", below = "900Gbps" },
+    { measure = "goodput.p50@all", below = "900Gbps" },
+]
+space."workload.incast.0.senders" = [8, 4]
+"""
+    with pytest.raises(StudyError, match=r"the nearest has workload.incast.0.senders 4"):
+        search(Study.load(write(tmp_path, table)), tmp_path)
+    _, _, found = search(Study.load(write(tmp_path, table.replace("400Gbps", "1bps"))), tmp_path)
+    assert found.study.measures == ["jain", "goodput.mean@all", "goodput.p50@all"], "each once"
 
 
 @pytest.mark.core

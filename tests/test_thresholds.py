@@ -110,6 +110,7 @@ def test_claims_without_a_value_fail() -> None:
 def test_claims_are_in_words() -> None:
     assert str(Threshold(measure="fct.p99@all", below="5ms")) == "fct.p99@all below 5 ms"
     assert str(Threshold(measure="jain", above=0.9)) == "jain above 0.9"
+    assert str(Threshold(measure="jain", below=0)) == "jain below 0"
     words = "fct.mean below 0.5 times that of x"
     assert str(Threshold(measure="fct.mean", below_arm="x", times=0.5)) == words
     assert str(Threshold(measure="jain", above=0.9, text="fair")) == "fair"

@@ -95,6 +95,8 @@ def test_what_makes_numbers_doubtful_is_said(tmp_path: Path) -> None:
     well = {"flows": 10, "unfinished": 0, "segments": 100, "retransmits": 50}
     assert remarks([("a", well), ("b", well)]) == ["every flow finished before the run ended"]
     assert remarks([("a", {**well, "flows": 0, "segments": 0, "retransmits": 0})]) == []
+    one = {"flows": 1, "unfinished": 0, "segments": 1, "retransmits": 1}
+    assert remarks([("a", one)])[1] == "more than half of all data segments were sent again: a 100%"
     worse = {"flows": 10, "unfinished": 1, "segments": 100, "retransmits": 51}
     worst = {"flows": 10, "unfinished": 2, "segments": 100, "retransmits": 75}
     assert remarks([("a", well), ("b", worse), ("b", well), ("b", worst), ("c", worse)]) == [

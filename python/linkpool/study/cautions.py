@@ -80,8 +80,7 @@ class _Reader:
             here = self._default(point, point.settings, name, beside)
             without = asked.get(name, _MISSING), self._default(point, (), name, beside)
             if here is not _MISSING and here not in without:
-                value, default = _written(base[name]), _written(here)
-                yield f"{name} = {value} of the base is kept; the default there is {default}"
+                yield f"{name} = {base[name]} of the base is kept; the default there is {here}"
 
     def _default(self, point: Point, settings: Settings, name: str, beside: Sequence[str]) -> Any:
         """Return what a key is without the base's, or `_MISSING`.
@@ -120,10 +119,6 @@ def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
         key: _without(value, rest) if key == head and isinstance(value, Mapping) else value
         for key, value in table.items()
     }
-
-
-def _written(value: Any) -> str:
-    return str(value) if value is not None else "none"
 
 
 def _who(point: Point) -> str:
