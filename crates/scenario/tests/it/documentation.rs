@@ -10,8 +10,34 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-fn read(page: &str) -> String {
+fn on_disk(page: &str) -> String {
     std::fs::read_to_string(docs().join(page)).expect("the documentation is beside the code")
+}
+
+fn updating() -> bool {
+    std::env::var_os("UPDATE").is_some()
+}
+
+/// A page. While one test brings pages up to date, the others read what it writes, as they run at the
+/// same time.
+fn read(page: &str) -> String {
+    let text = on_disk(page);
+    if updating() { as_generated(&text, page) } else { text }
+}
+
+/// The page with the parts that follow from declarations as the declarations have them.
+fn as_generated(text: &str, page: &str) -> String {
+    let mut parts = Vec::new();
+    for text in text.split_inclusive("<!-- ") {
+        let (mark, rest) = text.split_once(" -->\n").unwrap_or((text, ""));
+        let (kept, next) = rest.strip_suffix("<!-- ").map_or((rest, ""), |kept| (kept, "<!-- "));
+        parts.push(match part(mark, page) {
+            Some(text) => format!("{mark} -->\n{text}\n{next}"),
+            None if rest.is_empty() => text.to_string(),
+            None => format!("{mark} -->\n{kept}{next}"),
+        });
+    }
+    parts.concat()
 }
 
 /// The reference pages, by their paths in `docs/`.
@@ -73,21 +99,14 @@ fn the_first_example_is_good() {
 #[test]
 fn what_is_generated_is_up_to_date() {
     for page in pages() {
-        let mut parts = Vec::new();
-        for text in read(&page).split_inclusive("<!-- ") {
-            let (mark, rest) = text.split_once(" -->\n").unwrap_or((text, ""));
-            let (kept, next) = rest.strip_suffix("<!-- ").map_or((rest, ""), |kept| (kept, "<!-- "));
-            parts.push(match part(mark, &page) {
-                Some(text) => format!("{mark} -->\n{text}\n{next}"),
-                None if rest.is_empty() => text.to_string(),
-                None => format!("{mark} -->\n{kept}{next}"),
-            });
+        let text = as_generated(&on_disk(&page), &page);
+        if updating() && on_disk(&page) != text {
+            // At once, so that no other test reads half a page.
+            let new = docs().join(format!("{page}.new"));
+            std::fs::write(&new, &text).unwrap();
+            std::fs::rename(&new, docs().join(&page)).unwrap();
         }
-        let text = parts.concat();
-        if std::env::var_os("UPDATE").is_some() && read(&page) != text {
-            std::fs::write(docs().join(&page), &text).unwrap();
-        }
-        assert!(read(&page) == text, "docs/{page} is out of date; run this test with UPDATE=1");
+        assert!(on_disk(&page) == text, "docs/{page} is out of date; run this test with UPDATE=1");
     }
 }
 
