@@ -254,6 +254,7 @@ def luminance(colour: str) -> float:
 def test_series_differ_without_colour_too() -> None:
     found = look.looks(pl.Series(range(7))).values()
     assert len({(one.dash, one.marker) for one in found}) == 7
+    assert len({one.dot for one in found}) == len({one.hatch for one in found}) == 7
     assert all(1.05 / (luminance(one.colour) + 0.05) > 2 for one in found), "seen on white"
 
 
@@ -382,6 +383,45 @@ def test_axes_of_a_sweep_are_in_words_with_units() -> None:
     assert [sweep_kind.measure_name(f"fct.p{p}") for p in ("1", "11", "22", "99.9")] == [
         f"{p} percentile of FCT" for p in ("1st", "11th", "22nd", "99.9th")
     ]
+
+
+def test_intervals_of_a_sweep_do_not_hide_each_other() -> None:
+    """Two series of the same values stand 2.5 points apart, and the axes hold both."""
+    known: Any = {"key": "queue.mark", "name": "fct.p99@all", "unit": "s", "flows": 9}
+    rest: Any = {"mean": 0.02, "low": 0.01, "high": 0.03, "at_least": True, "unfinished": 0}
+    rows = [{**known, **rest, "series": s, "setting": k} for s in "ab" for k in (5, 10)]
+    figure = drawn("sweep", pl.DataFrame(rows))
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    lines = [line for line in axes.lines if len(line.get_xydata()) == 2]
+    at = {
+        marker: [
+            line.get_transform().transform(line.get_xydata())
+            for line in lines
+            if line.get_marker() == marker
+        ]
+        for marker in "os^"
+    }
+    (first,), (second,) = at["o"], at["s"]
+    points = (second - first) * 72 / figure.dpi
+    assert points == pytest.approx(np.array([[sweep_kind.APART, 0.0]] * 2))
+    # A lower bound is marked on its point.
+    assert np.array(at["^"]) == pytest.approx(np.array([first, second]))
+    low, high = axes.viewLim.intervaly
+    assert low == 0
+    assert 30 < high < 40
+    assert axes.viewLim.containsx(5)
+    assert axes.viewLim.containsx(10)
+
+
+def test_bars_and_samples_differ_without_colour(tmp_path: Path) -> None:
+    row = {"layer": "edge", "to_layer": "core", "links": 20, "drops": 0, "mean": 0.3}
+    rows = [{"arm": a, **row, "p10": 0.1, "p90": 0.5, "max": 0.9} for a in "abc"]
+    (axes,) = drawn("utilisation", pl.DataFrame(rows)).axes
+    assert len({patch.get_hatch() for patch in axes.patches}) == 3
+    times = pl.DataFrame({"flow": 1, "subflow": [0, 0, 1, 1], "time_s": [0.1, 0.2] * 2})
+    (axes,) = drawn("rtts", times.with_columns(rtt_s=pl.lit(1e-5))).axes
+    assert len({line.get_marker() for line in axes.lines}) == 2
 
 
 def test_the_tail_of_a_slowdown_is_not_drawn_as_a_median(tmp_path: Path) -> None:

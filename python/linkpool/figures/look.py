@@ -1,4 +1,7 @@
-"""How figures look: legible in a column of paper, in colours that the colour-blind tell apart."""
+"""How figures look: legible in a column of paper, in colours that the colour-blind tell apart.
+
+Their colours are about equally dark, so dashes, markers and hatches tell them apart in print.
+"""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -12,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import IdentityTransform, Transform
 
 from linkpool.units import show_bytes
 
@@ -43,6 +47,7 @@ _RC: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "lines.linewidth": 1.2,
+    "hatch.linewidth": 0.5,
     "svg.hashsalt": "linkpool",
     # Names are shown as they are: users do not mean formulas by their dollars.
     "text.parse_math": False,
@@ -62,12 +67,17 @@ class Look(NamedTuple):
     colour: str
     dash: Any
     marker: str
+    dot: str
+    hatch: str
 
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito, Color Universal Design (2008), the darker ones first."""
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1.2, 1, 1.2)), "-", (0, (4, 1.5)), (0, (1, 1)))
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+_DOTS = (".", "x", "+", "1", "2", "3", "4")
+"""Markers of a thousand samples, which leave room for each other."""
+_HATCHES = ("", "////", "....", "xxxx", "----", "++++", "oo")
 
 
 def context() -> AbstractContextManager[None]:
@@ -92,7 +102,7 @@ def looks(names: pl.Series) -> dict[Any, Look]:
     for of_arm, of in zip(_cycle(), arms.values(), strict=False):
         for i, (name, marker) in enumerate(zip(of, cycle(_MARKERS), strict=False)):
             share = 1.0 - (1.0 - LIGHTEST) * i / max(len(of) - 1, 1)
-            looks[name] = Look(shade(of_arm.colour, share), of_arm.dash, marker)
+            looks[name] = of_arm._replace(colour=shade(of_arm.colour, share), marker=marker)
     return {name: looks[name] for name in found}
 
 
@@ -101,7 +111,8 @@ LIGHTEST = 0.4
 
 
 def _cycle() -> Any:
-    return cycle(Look(*look) for look in zip(COLOURS, _DASHES, _MARKERS, strict=True))
+    parts = zip(COLOURS, _DASHES, _MARKERS, _DOTS, _HATCHES, strict=True)
+    return cycle(Look(*look) for look in parts)
 
 
 def panel(figure: Figure, x: str, y: str) -> Axes:
@@ -162,12 +173,13 @@ def unfinished(counts: pl.DataFrame) -> list[Line2D]:
 
 
 AT_LEAST = "at least (unfinished)"
+IDENTITY = IdentityTransform()
 
 
-def at_least(axes: Axes, x: Any, y: Any, colour: str) -> Line2D:
+def at_least(axes: Axes, x: Any, y: Any, colour: str, move: Transform = IDENTITY) -> Line2D:
     """Mark values that are lower bounds; return a line for the legend that explains the mark."""
     style: Any = {"linestyle": "none", "marker": "^", "markersize": 5, "markerfacecolor": "white"}
-    axes.plot(x, y, color=colour, zorder=3, **style)
+    axes.plot(x, y, color=colour, zorder=3, transform=axes.transData + move, **style)
     return Line2D([], [], color="#777777", label=AT_LEAST, **style)
 
 

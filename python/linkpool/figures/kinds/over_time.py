@@ -87,7 +87,8 @@ def lines(
                 of[value].to_numpy() * scale,
                 color=style.colour,
                 linestyle="" if dots else style.dash,
-                marker="." if dots or of.height < FEW else "",
+                marker=style.dot if dots or of.height < FEW else "",
+                markeredgewidth=0.5,
                 markersize=3,
                 label=f"subflow {subflow}",
             )

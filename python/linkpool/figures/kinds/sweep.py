@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Recipe, Request
@@ -139,6 +140,10 @@ def _numbers(settings: pl.Series) -> tuple[dict[Any, float], str] | None:
     return numbers, str(units.pop())
 
 
+APART = 2.5
+"""Points between the intervals of two series at one value of the setting."""
+
+
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw means as lines, and intervals as bars; values that only have names are not joined."""
     scale, shown = look.scale(rows["unit"][0], float(rows["mean"].drop_nulls().to_numpy().max()))
@@ -163,10 +168,14 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             x = [place + 0.6 * ((number + 0.5) / len(looks) - 0.5) for place in x]
         y = of["mean"].to_numpy() * scale
         ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
+        # Intervals of several series would hide each other, so they stand beside each other.
+        beside = 0.0 if named else APART * (number - (len(looks) - 1) / 2) / 72
+        move = ScaledTranslation(beside, 0, figure.dpi_scale_trans)
         axes.errorbar(
             x,
             y,
             ends if of["low"].is_not_null().any() else None,
+            transform=axes.transData + move,
             color=style.colour,
             linestyle="none" if named else style.dash,
             marker=style.marker,
@@ -175,9 +184,12 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             capsize=2,
             label=series,
         )
+        # matplotlib does not scale axes by what has been moved.
+        corners = [of[name].fill_null(of["mean"]).to_numpy() for name in ("low", "high")]
+        axes.update_datalim([*zip(x * 2, np.concatenate(corners) * scale, strict=True)])
         bounds = of["at_least"].to_numpy()
         if bounds.any():
-            marked = look.at_least(axes, np.array(x)[bounds], y[bounds], style.colour)
+            marked = look.at_least(axes, np.array(x)[bounds], y[bounds], style.colour, move)
     if known is None:
         axes.set_xticks(list(places.values()), [str(value) for value in places])
     elif look.spans(places.values()):

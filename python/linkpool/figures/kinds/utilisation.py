@@ -1,5 +1,7 @@
 """Utilisation of links, by the layers that they join."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
@@ -58,9 +60,11 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             100 * of[name].to_numpy() for name in ("mean", "p10", "p90", "max")
         )
         if is_inside:
-            axes.barh(y, mean, height * 0.9, color=style.colour, alpha=0.85, label=arm)
+            bar: Any = {"color": style.colour, "hatch": style.hatch, "edgecolor": "white"}
+            axes.barh(y, mean, height * 0.9, linewidth=0, label=arm, **bar)
         else:
-            axes.plot(mean, y, "o", color=style.colour, markersize=4, label=arm)
+            point: Any = {"color": style.colour, "marker": style.marker, "markersize": 4}
+            axes.plot(mean, y, linestyle="", label=arm, **point)
             axes.set_ylim(-0.5, len(layers) - 0.5)
         axes.hlines(y, low, high, color="black", linewidth=0.9)
         axes.plot(most, y, linestyle="", marker="|", color="black", markersize=5)
