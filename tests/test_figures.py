@@ -393,7 +393,7 @@ def test_intervals_of_a_sweep_do_not_hide_each_other() -> None:
     figure = drawn("sweep", pl.DataFrame(rows))
     (axes,) = figure.axes
     figure.draw_without_rendering()
-    lines = [line for line in axes.lines if len(line.get_xydata()) == 2]
+    lines = [line for line in axes.lines if np.size(line.get_xdata()) == 2]
     at = {
         marker: [
             line.get_transform().transform(line.get_xydata())

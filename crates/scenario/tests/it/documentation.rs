@@ -18,8 +18,8 @@ fn updating() -> bool {
     std::env::var_os("UPDATE").is_some()
 }
 
-/// A page. While one test brings pages up to date, the others read what it writes, as they run at the
-/// same time.
+/// A page. While one test brings pages up to date, the others read what it writes, as they run at
+/// the same time.
 fn read(page: &str) -> String {
     let text = on_disk(page);
     if updating() { as_generated(&text, page) } else { text }
