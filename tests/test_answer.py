@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import polars as pl
 import pytest
 
 import linkpool
+from linkpool.first_screen import first_screen
 from linkpool.report.page import write_report
 from linkpool.study import Study
 from linkpool.study.answer import MOST_LINES, answer, asked
 from linkpool.study.arms import arms_of
+from linkpool.units import show_number
+from tables import finished, summarise, table, unfinished
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -142,7 +146,46 @@ def test_a_notebook_shows_the_answer_first(tmp_path: Path) -> None:
     assert lines[-1] == "every flow finished before the run ended"
     of_run = linkpool.run(base, set={"drain": "0s", "duration": "4360us"})
     shown = of_run._repr_html_()
-    assert shown.startswith("<h4>incast</h4><p>seed 1, measured from 0 s to 4.36 ms</p><table>")
+    assert shown.startswith("<h4>incast</h4><p>seed 1, measured from 0 s to 4.36 ms</p><div>")
     left = of_run.summary.overall.unfinished
     assert left > 0
     assert f"{left} of {of_run.summary.overall.flows} flows had not finished when" in shown
+
+
+def test_a_notebook_shows_of_a_result_what_the_report_shows_first() -> None:
+    flows: list[dict[str, object]] = [
+        finished(0.001 * n, slowdown=float(n), size=2000, flow=n, src="a", dst="b") for n in (1, 2)
+    ]
+    late = unfinished(0.5, size=9_000_000, flow=7, slowdown=9.0, src="<a>", dst="b")
+    rows = [*flows, {**late, "transport": "<b>"}]
+    summary = summarise(table("flows", rows), table("links", []), (0.0, 1.0))
+    slowest = [{**row, "at_least": row is rows[2], "fct_s": row["active_s"]} for row in rows[::-1]]
+    shown = first_screen("<name>", "seed 1", summary, slowest, ["look"], "results/one")
+    assert shown.startswith("<h4>&lt;name&gt;</h4><p>seed 1</p>")
+    assert shown.endswith("<p><small>results/one</small></p>")
+    assert "<p>look</p>" in shown
+    cards = re.findall(r"<b style=[^>]*>([^<]*)</b><br>([^<]*)<br><small>([^<]*)<", shown)
+    assert [what for _, what, _ in cards] == [
+        "measured flows",
+        "median FCT",
+        "mean goodput of a flow",
+        "timeouts",
+        "packets dropped",
+    ]
+    assert cards[0] == ("3", "measured flows", "1 did not finish")
+    assert cards[1][::2] == ("2 ms", "too few flows for a 99th percentile")
+    assert cards[2][2] == f"Jain's index {show_number(summary.overall.jain)}".replace("'", "&#x27;")
+    assert cards[3] == ("0", "timeouts", "0 of 0 segments sent again")
+    assert cards[4] == ("0", "packets dropped", "0 marked")
+    first, second = re.findall(r"<table>(.*?)</table>", shown)
+    groups = [re.findall(r"<td>(.*?)</td>", row) for row in first.split("<tr>")[2:]]
+    assert [group[0] for group in groups] == ["t, dctcp, incast", "&lt;b&gt;, dctcp, incast"]
+    assert [group[1:4] for group in groups] == [["2", "0", "1.5 ms"], ["1", "1", "≥ 500 ms"]]
+    slow = [re.findall(r"<td>(.*?)</td>", row) for row in second.split("<tr>")[2:]]
+    assert slow[0] == ["7", "&lt;a&gt;", "b", "9 MB", "≥ 500 ms", "≥ 9"]
+    assert slow[1:] == [["2", "a", "b", "2 KB", "2 ms", "2"], ["1", "a", "b", "2 KB", "1 ms", "1"]]
+    one = summarise(table("flows", flows), table("links", []), (0.0, 1.0))
+    assert "by transport" not in first_screen("x", "", one, [], [], "")
+    assert "slowest" not in first_screen("x", "", one, [], [], "")
+    lost = replace(one, drops_down=1, drops_loss=1000)
+    assert "1,001 lost on links, 0 marked" in first_screen("x", "", lost, [], [], "")

@@ -82,12 +82,12 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_of_the_documentation_is_in_the_menu_of_the_site() -> None:
-    """mkdocs would fail too, and later; its page of commands is made by the build."""
+    """mkdocs would fail too, and later; the build makes the pages of commands and notebook."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     listed = re.findall(r"([\w/.-]+\.md)$", menu, flags=re.M)
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in files("docs/*.md")}
     dated = {page for page in pages if page.startswith("reports/2")}
-    assert sorted(listed) == sorted({*pages, "commands.md"} - dated)
+    assert sorted(listed) == sorted({*pages, "commands.md", "notebook.md"} - dated)
 
 
 def test_every_dated_report_is_in_the_index_of_reports() -> None:

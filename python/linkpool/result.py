@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +22,7 @@ from linkpool.manifest import DamagedError, Manifest
 from linkpool.offered import TierLoad, remarks
 from linkpool.publish import is_text
 from linkpool.summary import Summary
-from linkpool.units import show_number, show_rate, show_seconds
+from linkpool.units import show_seconds
 from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
@@ -41,6 +40,9 @@ if TYPE_CHECKING:
 
 REQUIRED = ("scenario.toml", "run.json", "flows.parquet")
 """Without these files a directory is no result."""
+
+SLOWEST = 5
+"""Flows that a notebook shows of a result."""
 
 unverified: set[Path] = set()
 """Results without a manifest whose tables this process has read: damage to them may not show."""
@@ -429,18 +431,11 @@ class Result:
         return again
 
     def _repr_html_(self) -> str:
-        """Show the run in a notebook: its name, the summary in a few lines, what to look at."""
+        """Show the run in a notebook as the report's first screen does."""
+        from linkpool.first_screen import first_screen
+        from linkpool.unfinished import slowest, so_far
+
         of = self.summary.overall
-        shown = {
-            "flows, of which finished": f"{of.flows}, {of.finished}",
-            "FCT: mean": of.fct.shown("mean_s", show_seconds),
-            "FCT: 99th percentile": of.fct.shown("p99_s", show_seconds),
-            "goodput of a flow: mean": show_rate(of.goodput_mean_bps),
-            "Jain's index of goodputs": show_number(of.jain),
-            "timeouts": str(of.timeouts),
-            "packets dropped by queues": str(self.summary.drops),
-        }
-        rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in shown.items())
         said = []
         if of.unfinished:
             said.append(
@@ -448,13 +443,13 @@ class Result:
                 "run ended; each counts as old as it was then (≥)"
             )
         said += remarks(self.offered)
-        lines = "".join(f"<p>{escape(line)}</p>" for line in said)
         start, end = (show_seconds(at, given=True) for at in self.period)
         about = f"seed {self.seed}, measured from {start} to {end}"
-        return (
-            f"<h4>{escape(self.name)}</h4><p>{escape(about)}</p>"
-            f"<table>{rows}</table>{lines}<p><small>{escape(str(self._shown))}</small></p>"
-        )
+        flows = self.scan("flows")
+        slow = slowest(flows, SLOWEST).select("flow")
+        rows = slow.lazy().join(so_far(flows), on="flow", maintain_order="left").collect()
+        place = str(self._shown)
+        return first_screen(self.name, about, self.summary, rows.to_dicts(), said, place)
 
     def check(self) -> None:
         """Raise `ResultError` unless every file is there, and of this version of linkpool."""
