@@ -1,6 +1,8 @@
 """The optimum against what is worked out by hand, and against its definition."""
 
 import random
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def posed(text: str) -> Problem:
 
 def near(rates: object) -> object:
     return pytest.approx(rates, rel=TOLERANCE)
+
+
+def test_the_solver_prints_nothing() -> None:
+    """HiGHS prints a banner when a process makes its first solver, before it can be told not to."""
+    program = (
+        "import numpy as np\n"
+        "from linkpool.optimum import Flow, Network, concurrent\n"
+        "network = Network(['a', 'b'], [(0, 1), (1, 0)], np.full(2, 3.0))\n"
+        "print(round(concurrent(network, [Flow(0, 1)]), 6))"
+    )
+    words = [sys.executable, "-c", program]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (printed.stdout, printed.stderr) == ("3.0\n", "")
 
 
 def test_triangle() -> None:

@@ -6,8 +6,8 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Conga, Drill, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, Packet, QueueLimit, Routes,
-    Routing, Spreading, Weights, partition,
+    Cable, Conga, Drill, Envelope, Fabric, FabricBuilder, Flags, Kind, Layer, LinkChange, LinkId, Packet, QueueLimit,
+    Routes, Routing, Spreading, Weights, partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -64,25 +64,60 @@ fn flowlets_end_at_gaps() {
 }
 
 /// Packets that come ten times as fast as a link takes them: each goes where the queue is shortest,
-/// so the four links have as many each. As one flowlet they take one link.
+/// so the four links have as many each. As one flowlet they take one link. It is so whether queues are FIFO queues or served
+/// packet by packet.
 #[test]
 fn adaptive_routing_keeps_queues_alike() {
     let fabric = leaf_spine(2, 4, 2, [Cable { rate: Rate::gbps(100), ..CABLE }, CABLE]).fabric();
     let leaf = fabric.node("l0").unwrap();
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
-    let used = |gap| {
-        let sends = flow(&fabric, 4000, Time::from_ns(80));
-        let results = scene(fabric.clone(), (Spreading::Adaptive, gap), sends).run(1000);
-        up.iter()
-            .map(|l| (results.links[l.index()].0.packets, results.links[l.index()].0.max_queue))
-            .collect::<Vec<_>>()
-    };
-    let by_packet = used(None);
-    assert!(by_packet.iter().all(|(packets, _)| (999..=1001).contains(packets)), "{by_packet:?}");
-    // In 320 us each of the links sends 400 of its 1,000 packets, and holds the rest.
-    assert!(by_packet.iter().all(|(_, queue)| (598..=602).contains(queue)), "{by_packet:?}");
-    let by_flowlet = used(Some(Time::from_ns(81))).into_iter().filter(|(packets, _)| *packets > 0).count();
-    assert_eq!(by_flowlet, 1);
+    for priority in [false, true] {
+        let used = |gap| {
+            let mut scene = scene(fabric.clone(), (Spreading::Adaptive, gap), flow(&fabric, 4000, Time::from_ns(80)));
+            scene.rules.priority = priority;
+            let results = scene.run(1000);
+            up.iter()
+                .map(|l| (results.links[l.index()].0.packets, results.links[l.index()].0.max_queue))
+                .collect::<Vec<_>>()
+        };
+        let by_packet = used(None);
+        assert!(by_packet.iter().all(|(packets, _)| (999..=1001).contains(packets)), "{by_packet:?}");
+        // In 320 us each of the links sends 400 of its 1,000 packets, and holds the rest.
+        assert!(by_packet.iter().all(|(_, queue)| (598..=602).contains(queue)), "{by_packet:?}");
+        let by_flowlet = used(Some(Time::from_ns(81))).into_iter().filter(|(packets, _)| *packets > 0).count();
+        assert_eq!(by_flowlet, 1);
+    }
+}
+
+/// A packet with one way counts in the queue that a balancer sees, also after routes have changed. Two ways lead to host a
+/// first, over s1 and s2, then two others, over s3 and s4. Host b is behind s3. In each round a packet to b comes to the
+/// switch 20 ns before one to a, which then finds the queue of s3 the longer one.
+#[test]
+fn queues_are_seen_where_routes_lead_now() {
+    let mut builder = FabricBuilder::default();
+    let [a, b, one, other] = ["a", "b", "one", "other"].map(|name| builder.node(name, Layer::Host));
+    let [sw, s1, s2, s3, s4, x, d] =
+        ["sw", "s1", "s2", "s3", "s4", "x", "d"].map(|name| builder.node(name, Layer::Switch));
+    for (host, switch) in [(a, d), (b, s3), (one, sw), (other, sw)] {
+        builder.cable(host, switch, Rate::gbps(100), Time::from_us(1));
+    }
+    for (from, to) in [(sw, s1), (sw, s2), (s1, d), (s2, d), (sw, s3), (sw, s4), (s3, x), (s4, x), (x, d)] {
+        builder.cable(from, to, Rate::gbps(10), Time::from_us(1));
+    }
+    let fabric = builder.build();
+    let packet =
+        |to, seq| Packet { envelope: Envelope::new(host(to), 1000, 0), seq, kind: Kind::FIN, ..Packet::default() };
+    let rounds = (0..300).map(|round| (round, Time::from_us(5) * u64::from(round)));
+    let sends = rounds
+        .flat_map(|(round, at)| [(at, 2, packet(1, 2 * round)), (at + Time::from_ns(20), 3, packet(0, 2 * round + 1))]);
+    let sends = sends.map(|(at, from, packet)| Send { at, from: host(from), packet }).collect();
+    let link = |to| fabric.link(sw, to).expect("neighbours");
+    let (far, near) = (link(s4), [link(s1), link(s2)]);
+    let mut scene = scene(fabric.clone(), (Spreading::Adaptive, None), sends);
+    scene.reroutes = vec![(Time::from_us(500), HashSet::from(near))];
+    let results = scene.run(1000);
+    let packets = |link: LinkId| results.links[link.index()].0.packets;
+    assert_eq!((packets(near[0]) + packets(near[1]), packets(far), packets(link(s3))), (100, 200, 300));
 }
 
 /// A link that has failed has the shortest queue, and is not chosen. One that has only changed is.
