@@ -1,5 +1,6 @@
 """Congestion control algorithms in Python: the tables of the built-in ones, and clear errors."""
 
+import importlib
 import pickle
 import re
 import shutil
@@ -468,6 +469,27 @@ def test_hooks_are_plain_python_too() -> None:
     assert (states[0].cwnd, made.calls, len(made.subflows)) == (10.0, 11, 2)
     with pytest.raises(lc.ControlError, match="no parameter grwth"):
         lc.connection(Plain, grwth=1.0)
+
+
+@pytest.mark.parametrize("each", [True, False])
+def test_dctcp_of_htsim_cuts_in_each_round(each: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two packets, one marked: alpha is 1/32. The round of 63/64 of 10 packets has ten, no mark.
+
+    Its window is cut by 15/16 of that alpha, unless cuts need a mark. No ACK suppresses growth.
+    """
+    monkeypatch.syspath_prepend(str(CONTROLS))
+    law = importlib.import_module("htsim_dctcp").HtsimDctcp
+    made, [state] = lc.connection(law, each=each), [lc.CongestionState(10.0, ssthresh=50.0)]
+    marks = [True, False, *[False] * 10]
+    cut = [made.in_ack_event([state], 0, lc.Ack(1, marked=mark)) for mark in marks[:2]]
+    assert (made.subflows[0].alpha, state.cwnd, state.ssthresh) == (1 / 32, 630 / 64, 630 / 64)
+    cut += [made.in_ack_event([state], 0, lc.Ack(1, marked=False)) for _ in range(9)]
+    assert state.cwnd == 630 / 64
+    cut.append(made.in_ack_event([state], 0, lc.Ack(1, marked=False)))
+    alpha = 15 / 16 / 32
+    assert made.subflows[0].alpha == alpha
+    assert state.cwnd == pytest.approx(630 / 64 * (1 - alpha / 2) if each else 630 / 64)
+    assert not any(cut)
 
 
 def test_declarations_are_read_in_order() -> None:
