@@ -14,6 +14,7 @@ mod settings;
 mod shapes;
 mod source_routes;
 mod spreading;
+mod telemetry;
 mod topologies;
 mod two_level;
 mod watching;

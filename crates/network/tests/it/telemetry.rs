@@ -1,0 +1,77 @@
+//! What switches write on packets, and what answers tell of it.
+
+use crate::common::host;
+use crate::common::topologies::many_to_one;
+use linkpool_network::{
+    Egress, Envelope, Handler, HopRecord, Kind, Network, NodeId, Packet, Policies, QueueLimit, QueuePolicy, Routes,
+    Timetable, run_partitions,
+};
+use linkpool_units::{Rate, Time};
+use std::sync::Arc;
+
+const SENDER: NodeId = NodeId::new(0);
+
+/// The sender sends three packets at once, of which the first two ask; the receiver answers each.
+#[derive(Default)]
+struct Asked {
+    is_begun: bool,
+    /// The numbers of packets as their hosts have sent them, with the records that they brought.
+    came: Vec<(u32, Vec<HopRecord>)>,
+    answers: Vec<(u32, Vec<HopRecord>)>,
+}
+
+fn packet(to: usize, seq: u32) -> Packet {
+    Packet { envelope: Envelope::new(host(to), 1000, 0), seq, kind: Kind::FIN, ..Packet::default() }
+}
+
+impl Handler for Asked {
+    type Message = ();
+
+    fn on_packet(&mut self, node: NodeId, now: Time, packet_in: &Packet, out: &mut Egress) {
+        let seen = (out.as_sent(packet_in).seq, out.telemetry(packet_in).to_vec());
+        if node == SENDER {
+            return self.answers.push(seen);
+        }
+        let mut answer = packet(0, seen.0 + 100);
+        self.came.push(seen);
+        out.tell_telemetry(&mut answer, packet_in);
+        out.send(now, &answer);
+    }
+
+    fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
+        self.is_begun = true;
+        for seq in 7..10 {
+            let mut sent = packet(1, seq);
+            if seq < 9 {
+                out.ask_for_telemetry(&mut sent);
+            }
+            out.send(now, &sent);
+        }
+    }
+
+    fn next_timer(&self, node: NodeId) -> Time {
+        if node == SENDER && !self.is_begun { Time::ZERO } else { Time::MAX }
+    }
+}
+
+/// A packet of 1,000 B takes 0.8 us at 10 Gbit/s, and 1 us on each link: the first is at the switch at 1.8 us, where the port to
+/// the receiver has sent nothing, the second 0.8 us later. A packet that does not ask gets no record, and answers get none
+/// of their own.
+#[test]
+fn answers_tell_what_switches_wrote() {
+    let fabric = many_to_one(1, Rate::gbps(10), Time::from_us(1));
+    let policies = Policies::from(QueuePolicy::drop_tail(QueueLimit::Packets(100))).stamping();
+    let timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
+    let mut network = Network::new(&fabric, policies, timetable, 64);
+    let mut asked = Asked::default();
+    network.wake(SENDER, &asked);
+    run_partitions(vec![(&mut network, &mut asked)], Time::from_us(100), u64::MAX, 1000, &mut |_, _| true);
+    let switch = fabric.node("W").expect("a switch");
+    let link = fabric.link(switch, NodeId::new(1)).expect("neighbours");
+    let record = |at, sent| HopRecord { at: Time::from_ns(at), sent, rate: Rate::gbps(10), queue: 0, link };
+    let records = [vec![record(1_800, 0)], vec![record(2_600, 1_000)], vec![]];
+    let told = |first: u32| (first..).zip(records.clone()).collect::<Vec<_>>();
+    assert_eq!(asked.came, told(7));
+    assert_eq!(asked.answers, told(107));
+    assert_eq!(network.trailers(), 0, "nothing is left");
+}
