@@ -430,6 +430,33 @@ iterations = 3
     assert TABLES["jobs"].lacking is not None
 
 
+@pytest.mark.core
+def test_workload_and_job_identify_a_job_where_workloads_are_called_alike(
+    scenario: Callable[[str], Path],
+) -> None:
+    """Two workloads without labels have two operations each, and each operation 2 messages."""
+    collective = """
+[[workload.collective]]
+transport = "t"
+algorithm = "all-to-all"
+ranks = 2
+size = "10KB"
+iterations = 2
+"""
+    head = """
+duration = "2ms"
+drain = "100ms"
+topology.many-to-one = { senders = 3, rate = "1Gbps", delay = "1us" }
+transport.t.control = "reno"
+"""
+    result = linkpool.run(scenario(head + 2 * collective))
+    jobs = result.jobs.select("workload", "job").sort("workload", "job").rows()
+    assert jobs == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert result.jobs["label"].n_unique() == 1
+    of_jobs = result.flows.group_by("workload", "job").len()
+    assert of_jobs["len"].to_list() == [2] * 4
+
+
 PERIOD = """
 duration = "2ms"
 drain = "8ms"
