@@ -102,8 +102,13 @@ pub struct Fabric {
     reverse: Vec<LinkId>,
     /// By link, if several cables join some two nodes: which of those of its two nodes it is; none, if it is the only one.
     members: Vec<u32>,
+    /// By node, in a fabric of groups: the number of its group, or [`NO_GROUP`].
+    groups: Vec<u32>,
     hosts_forward: bool,
 }
+
+/// The node is in no group.
+const NO_GROUP: u32 = u32::MAX;
 
 /// The link is the only one from its node to the other.
 const ALONE: u32 = u32::MAX;
@@ -124,6 +129,10 @@ impl Fabric {
     /// Do hosts pass on packets that are for others?
     pub fn hosts_forward(&self) -> bool {
         self.hosts_forward
+    }
+    /// The group of a switch, in a fabric of groups such as a dragonfly; they are numbered from 0.
+    pub fn group(&self, switch: NodeId) -> Option<u32> {
+        self.groups.get(switch.index()).copied().filter(|group| *group != NO_GROUP)
     }
     /// All links, sorted by sending node.
     pub fn links(&self) -> &[LinkSpec] {
@@ -296,6 +305,7 @@ pub struct FabricBuilder {
     names: Vec<String>,
     layers: Vec<Layer>,
     links: Vec<LinkSpec>,
+    groups: Vec<Vec<NodeId>>,
     hosts_forward: bool,
 }
 
@@ -318,6 +328,11 @@ impl FabricBuilder {
     /// Joins two nodes by a cable with the properties of `cable`.
     pub fn lay(&mut self, a: NodeId, b: NodeId, cable: Cable) {
         self.cable(a, b, cable.rate, cable.delay);
+    }
+
+    /// These switches, of which a cable joins any two, are the next group.
+    pub fn group(&mut self, switches: Vec<NodeId>) {
+        self.groups.push(switches);
     }
 
     /// Lets hosts forward packets for other hosts, as in server-centric fabrics.
@@ -345,8 +360,13 @@ impl FabricBuilder {
         for (name, node) in self.names.iter().zip(NodeId::first(self.names.len())) {
             nodes_by_name.entry(name.clone()).or_insert(node);
         }
+        let mut groups = if self.groups.is_empty() { Vec::new() } else { vec![NO_GROUP; self.names.len()] };
+        for (number, group) in (0..).zip(&self.groups) {
+            group.iter().for_each(|switch| groups[switch.index()] = number);
+        }
         Fabric {
             nodes_by_name,
+            groups,
             names: self.names,
             layers: self.layers,
             hosts,

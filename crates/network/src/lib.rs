@@ -39,7 +39,7 @@ mod transmitter;
 mod weights;
 mod witness;
 
-pub use balancer::{Conga, Drill, Spreading};
+pub use balancer::{Conga, Drill, Per, Spreading, Ugal, Valiant};
 pub use change::{LinkChange, Loss, Timetable};
 pub use discipline::{Order, Pfc, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;

@@ -306,10 +306,21 @@ impl RoutesAt<'_> {
     /// The link on which `packet` goes on, if there is only one; `Err`: the links among which a balancer chooses.
     #[inline(always)]
     pub(crate) fn way(&self, packet: &mut Packet) -> Result<LinkId, Links<'_>> {
-        let next = match self.next(packet) {
-            Ok(link) => return Ok(link),
-            Err(next) => next,
-        };
+        self.next(packet).or_else(|next| self.links(next))
+    }
+
+    /// The link that leads to `host`, if there is only one; `Err`: the links of equal cost to it.
+    pub(crate) fn towards(&self, host: HostId) -> Result<LinkId, Links<'_>> {
+        self.next_towards(host).or_else(|next| self.links(next))
+    }
+
+    /// What tells the hashes of the node from those of others.
+    pub(crate) fn salt(&self) -> u32 {
+        self.row.salt
+    }
+
+    #[inline(always)]
+    fn links(&self, next: Next) -> Result<LinkId, Links<'_>> {
         match self.table.choices(next) {
             1 => Ok(self.table.choice(next, 0)),
             count => Err(Links { count, salt: self.row.salt, next, table: self.table }),
@@ -324,10 +335,15 @@ impl RoutesAt<'_> {
         if packet.flags.has(Flags::PINNED) {
             return Ok(row.next_pinned_link(packet));
         }
-        let dst = packet.dst().index();
-        let column = self.columns[dst];
+        self.next_towards(packet.dst())
+    }
+
+    /// The same, of a packet to `host` whose path is not pinned.
+    #[inline(always)]
+    fn next_towards(&self, host: HostId) -> Result<LinkId, Next> {
+        let (row, column) = (self.row, self.columns[host.index()]);
         if row.column == column {
-            return Ok(self.last_links[dst]);
+            return Ok(self.last_links[host.index()]);
         }
         Err(self.table.next(row.row, column))
     }

@@ -5,20 +5,25 @@
 //! ([`crate::routing`]).
 
 mod conga;
+mod detours;
 mod drill;
 mod flowlet_table;
 mod flowlets;
 mod least_queue;
 mod spray;
+mod ugal;
+mod valiant;
 
 pub use conga::Conga;
 pub use drill::Drill;
+pub use ugal::Ugal;
+pub use valiant::{Per, Valiant};
 
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::Packet;
-use crate::trailer::Trailers;
-use linkpool_settings::kinds;
-use linkpool_units::Time;
+use crate::trailer::{Tag, Trailers};
+use linkpool_settings::{Kinds, kinds};
+use linkpool_units::{HostId, Time};
 use std::fmt::Debug;
 
 kinds! {
@@ -38,6 +43,12 @@ kinds! {
         Drill(Drill) = "drill";
         /// Over the link by which the path is least congested, for each flowlet: switches of hosts tell each other (CONGA).
         Conga(Conga) = "conga";
+        /// Over a random group of a dragonfly, or a random switch of a Slim Fly or another fabric whose switches all have hosts,
+        /// and then on (Valiant).
+        Valiant(Valiant) = "valiant";
+        /// As `valiant` or over a minimal path, by the queues of the first switch, for each packet, or with `gap` for each
+        /// flowlet (UGAL-L).
+        Ugal(Ugal) = "ugal";
         /// By the address of the destination, of which each host has several: hosts know the paths.
         TwoLevel = "two-level";
     }
@@ -56,10 +67,18 @@ impl Spreading {
         !matches!(self, Spreading::Ecmp | Spreading::TwoLevel)
     }
 
+    /// May packets take paths that are not the shortest?
+    pub fn leaves_shortest_paths(&self) -> bool {
+        matches!(self, Spreading::Valiant(_) | Spreading::Ugal(_))
+    }
+
     /// Why switches of `fabric` cannot choose so; none: they can.
     pub fn misfit(&self, fabric: &Fabric) -> Option<String> {
         match self {
             Spreading::Conga(_) => conga::misfit(fabric),
+            _ if self.leaves_shortest_paths() => {
+                detours::misfit(fabric).map(|why| format!("\"{}\" {why}", self.name()))
+            }
             _ => None,
         }
     }
@@ -69,7 +88,7 @@ impl Spreading {
     pub fn needs_gap(&self) -> Option<bool> {
         match self {
             Spreading::Flowlets => Some(true),
-            Spreading::Adaptive => Some(false),
+            Spreading::Adaptive | Spreading::Ugal(_) => Some(false),
             _ => None,
         }
     }
@@ -90,6 +109,24 @@ pub(crate) struct Choice<'a> {
     pub(crate) link: &'a dyn Fn(u32) -> LinkId,
 }
 
+/// The link by which a packet goes nearer to a host: of several, that with the number that is chosen.
+pub(crate) type Towards<'a> = &'a dyn Fn(HostId, &mut dyn FnMut(Choice<'_>) -> u32) -> LinkId;
+
+/// A packet's arrival at a switch, for a balancer that steers.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
+    /// The switch.
+    pub(crate) node: NodeId,
+    /// The link by which the packet has come to it.
+    pub(crate) ingress: LinkId,
+    /// What tells its hashes from those of other switches.
+    pub(crate) salt: u32,
+    /// The routes there.
+    pub(crate) towards: Towards<'a>,
+    /// What switches have written on the packet.
+    pub(crate) tag: Option<Tag>,
+}
+
 /// The links by which a packet comes to a switch and leaves it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
@@ -101,6 +138,9 @@ pub(crate) struct Hop {
 
 /// The bytes that a link of a choice has not yet put on the wire; none: it is down.
 pub(crate) type Queue<'a> = &'a mut dyn FnMut(u32) -> Option<u64>;
+
+/// The same of any link of the switch.
+pub(crate) type Backlog<'a> = &'a mut dyn FnMut(LinkId) -> Option<u64>;
 
 /// Chooses among links of equal cost, at all switches of a network or of a partition. It is asked
 /// for the packets of each switch in the order in which they come.
@@ -117,6 +157,18 @@ pub(crate) trait Balancer: Debug + Send {
     /// each, and all are queued one by one.
     fn sees_all(&self) -> bool {
         false
+    }
+
+    /// Does it choose among all links of a switch? Then [`Balancer::steer`] is asked for each packet whose path is not pinned, in
+    /// place of [`Balancer::choose`].
+    fn steers(&self) -> bool {
+        false
+    }
+
+    /// The link that `packet` takes, and its tag from there on. `queue`: the bytes that a link has not yet put on the wire; none: it
+    /// is down.
+    fn steer(&mut self, _at: Arrival<'_>, _packet: &Packet, _queue: Backlog<'_>) -> (LinkId, Option<Tag>) {
+        unreachable!("only of a balancer that steers")
     }
 
     /// A switch sends `packet`, which has come at its `arrival`, on by `hop`. It may read and write tags.
@@ -137,6 +189,8 @@ pub(crate) fn balancer(
         Spreading::Adaptive => Box::new(least_queue::LeastQueue::new(gap, fabric, seed)),
         Spreading::Drill(settings) => Box::new(drill::DrillBalancer::new(settings, fabric, seed)),
         Spreading::Conga(settings) => Box::new(conga::CongaBalancer::new(settings, fabric, seed)),
+        Spreading::Ugal(settings) => Box::new(ugal::UgalBalancer::new(settings, gap, fabric, seed)),
+        Spreading::Valiant(settings) => Box::new(valiant::ValiantBalancer::new(settings, fabric, seed)),
     })
 }
 

@@ -97,6 +97,7 @@ impl Network {
         };
         let mut network = Network {
             egress,
+            steers: balancer.as_ref().is_some_and(|balancer| balancer.steers()),
             balancer,
             seen_queues: Box::default(),
             undecided: Vec::new(),

@@ -1,10 +1,10 @@
 //! The operations of a handler on the network.
 
-use crate::balancer::{Balancer, Choice, Hop};
+use crate::balancer::{Arrival, Balancer, Choice, Hop};
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::on_the_way::{Incoming, OnTheWay};
-use crate::packet::{Packet, Trailer};
+use crate::packet::{Flags, Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::telemetry::HopRecord;
@@ -275,6 +275,43 @@ impl Egress {
         let choice = Choice { node: *node, ingress: *ingress, salt: way.salt, links: way.count, link: &link };
         let chosen = balancer.choose(choice, packet, &mut queue);
         way.link(chosen)
+    }
+
+    /// The link that a packet takes, which has come to a switch, as `balancer` steers it.
+    pub(super) fn steer(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming) -> LinkId {
+        let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
+        let Incoming { packet, node, link: ingress } = incoming;
+        let routes = routes.at(*node);
+        if packet.flags.has(Flags::PINNED) {
+            return routes.next_link(packet);
+        }
+        let tag = trailers.tag(packet);
+        let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
+        let now = packet.arrival;
+        let mut queue = |id: LinkId| {
+            if ports.of(id).is_some() {
+                return ports.backlog(id, now, transmitter);
+            }
+            let link = &transmitter.links[id.index()];
+            Some(link.backlog_bytes(&kinds[link.kind as usize], now))
+        };
+        let (node, ingress) = (*node, *ingress);
+        let towards = |host, choose: &mut dyn FnMut(Choice<'_>) -> u32| {
+            let links = match routes.towards(host) {
+                Ok(only) => return only,
+                Err(links) => links,
+            };
+            let link = |number| links.link(number);
+            links.link(choose(Choice { node, ingress, salt: links.salt, links: links.count, link: &link }))
+        };
+        let arrival = Arrival { node, ingress, salt: routes.salt(), towards: &towards, tag };
+        let (link, later) = balancer.steer(arrival, packet, &mut queue);
+        match later {
+            Some(later) if Some(later) != tag => trailers.set_tag(packet, later),
+            None if tag.is_some() => _ = trailers.take_tag(packet),
+            _ => {}
+        }
+        link
     }
 
     /// Shows `balancer` that a switch sends a packet on over `link`.

@@ -7,6 +7,7 @@ use super::run::{BATCH, Network};
 use crate::balancer::Balancer;
 use crate::fabric::LinkId;
 use crate::on_the_way::Incoming;
+use crate::packet::Flags;
 use crate::stages::{Stage, StageStep, Stages};
 use linkpool_engine::prefetch_place;
 
@@ -218,14 +219,16 @@ impl Network {
 
     /// Routes the packets that have one way, and chains the others by switch.
     fn route_without_choice(&mut self) {
-        let Network { egress: Egress { routes, .. }, latest, latest_on, to_switches, undecided, seen_queues, .. } =
-            self;
+        let Network { egress, latest, latest_on, to_switches, undecided, seen_queues, steers, .. } = self;
+        let (routes, steers) = (&egress.routes, *steers);
         let Arrivals { packets, steps, .. } = to_switches;
         undecided.clear();
         steps.clear();
         steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
             let node = incoming.node;
-            let link = routes.at(node).way(&mut incoming.packet).unwrap_or(LinkId::NONE);
+            let is_steered = steers && !incoming.packet.flags.has(Flags::PINNED);
+            let way = (!is_steered).then(|| routes.at(node).way(&mut incoming.packet).ok()).flatten();
+            let link = way.unwrap_or(LinkId::NONE);
             let is_seen = || seen_queues.get(link.index()).is_some_and(|is_seen| *is_seen);
             let latest = if link == LinkId::NONE || is_seen() {
                 undecided.push(number);
@@ -243,7 +246,11 @@ impl Network {
         let incoming = &mut packets[number as usize];
         let step = &mut steps[number as usize];
         if step.link == LinkId::NONE {
-            step.link = self.egress.choose(balancer, incoming);
+            step.link = if self.steers {
+                self.egress.steer(balancer, incoming)
+            } else {
+                self.egress.choose(balancer, incoming)
+            };
         }
         if self.seen_queues.is_empty() {
             step.before = std::mem::replace(&mut self.latest_on[step.link.index()], number);
@@ -263,7 +270,11 @@ impl Network {
         let link = match &mut self.balancer {
             None => self.egress.routes.at(node).next_link(&mut incoming.packet),
             Some(balancer) => {
-                let link = self.egress.choose(&mut **balancer, &mut incoming);
+                let link = if self.steers {
+                    self.egress.steer(&mut **balancer, &mut incoming)
+                } else {
+                    self.egress.choose(&mut **balancer, &mut incoming)
+                };
                 self.egress.show(&mut **balancer, &mut incoming, link);
                 link
             }
@@ -277,7 +288,7 @@ impl Network {
 mod tests {
     use super::*;
     use crate::fabric::NodeId;
-    use crate::packet::{Envelope, Flags, Kind, Packet};
+    use crate::packet::{Envelope, Kind, Packet};
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
     use crate::routing::Routes;

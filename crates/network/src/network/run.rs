@@ -34,6 +34,8 @@ pub struct Network {
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     /// What chooses among links of equal cost at switches; none: a hash.
     pub(super) balancer: Option<Box<dyn Balancer>>,
+    /// Does the balancer choose among all links?
+    pub(super) steers: bool,
     /// By link, if the balancer sees queues: is it one of those among which a switch chooses?
     pub(super) seen_queues: Box<[bool]>,
     /// The packets of this window that wait for the balancer.

@@ -91,6 +91,7 @@ impl Generator for Dragonfly {
             for (i, router) in group.iter().enumerate() {
                 group[i + 1..].iter().for_each(|other| b.lay(*router, *other, local));
             }
+            b.group(group.clone());
         }
         let (groups, others) = (routers.len(), routers.len() - 1);
         for (g, group) in routers.iter().enumerate() {

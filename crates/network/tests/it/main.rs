@@ -5,6 +5,7 @@ mod common;
 mod disjoint;
 mod fat_tree;
 mod messages;
+mod nonminimal;
 mod odd_rates;
 mod parallel;
 mod probes;

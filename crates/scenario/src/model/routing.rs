@@ -16,7 +16,7 @@ settings! {
         /// The least pause between two packets of a flow at a switch after which the second may
         /// take another link.
         gap: Option<Time>, from |_r| None => "required with `\"flowlets\"`", within Bounds::POSITIVE_SPAN,
-            when |r| r.kind.needs_gap().is_some() => "kind = \"flowlets\" and kind = \"adaptive\"";
+            when |r| r.kind.needs_gap().is_some() => "kind = \"flowlets\", kind = \"adaptive\" and kind = \"ugal\"";
         /// Number of addresses of each host, 1 to k/2. Subflow i uses address i.
         addresses: Option<u32>, from |_r| None => "k/2, half of the ports of a switch", within Bounds::POSITIVE,
             when |r| r.kind == Spreading::TwoLevel => "kind = \"two-level\"";

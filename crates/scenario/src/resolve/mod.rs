@@ -34,7 +34,7 @@ mod workload;
 
 use crate::pausing::{queue_of, set_aside};
 use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
-use linkpool_settings::{NoNames, Preset, Settings};
+use linkpool_settings::{Kinds, NoNames, Preset, Settings};
 use linkpool_units::Time;
 use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES};
 
@@ -42,7 +42,7 @@ use crate::compile::Compile;
 use crate::errors::Report;
 use crate::file::TABLES;
 use crate::known::Known;
-use crate::model::{Change, Priority, Record, Scenario, Topology, Transport};
+use crate::model::{Change, Priority, Record, Routing, Scenario, Topology, Transport};
 use crate::tree::KeyPath;
 use controls::Controls;
 use section::{LONGEST, Section};
@@ -73,7 +73,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         surroundings::complete(&mut transports.resolved, fabric, queue);
     }
     check_priorities(&transports, queue.as_ref(), report);
-    check_telemetry(&transports.resolved, fabric.as_ref(), report);
+    check_telemetry(&transports.resolved, (fabric.as_ref(), &scenario.routing), report);
     check_pauses(queue.as_ref(), fabric.as_ref(), report);
     let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
@@ -94,6 +94,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         let why = "links do not change in this version where ports pause their neighbours; leave `pfc` in [queue] or the changes out";
         report.error(&KeyPath::default().at("change"), why);
     }
+    check_longer_paths(&scenario, queue.as_ref(), report);
     check_limits(&scenario.changes, queue.as_ref(), fabric.as_ref(), report);
     let labels = (!report.unreadable("workload")).then_some(&workloads.labels[..]);
     let top = &mut Section::new(report, KeyPath::default());
@@ -115,6 +116,30 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
         reach::check(&scenario, &fabric, report);
     }
     scenario
+}
+
+/// Paths that are not the shortest must be free of deadlocks, and are drawn from links that work.
+fn check_longer_paths(scenario: &Scenario, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
+    let kind = scenario.routing.kind;
+    if !kind.leaves_shortest_paths() {
+        return;
+    }
+    let (name, path) = (kind.name(), KeyPath::default().at("routing").at("kind"));
+    if queues.is_some_and(|(queue, layers)| queue.pfc.is_some() || layers.iter().any(|(_, queue)| queue.pfc.is_some()))
+    {
+        let why = format!(
+            "\"{name}\" takes paths on which ports that pause their neighbours may wait for each other for ever, as there are no \
+             virtual channels; leave `pfc` in [queue] out, or take another kind"
+        );
+        report.error(&path, why);
+    }
+    if scenario.changes.iter().any(|change| change.state.is_some()) {
+        let why = format!(
+            "\"{name}\" draws paths over all links, and does not follow failures in this version; leave `state` in [[change]] out, or \
+             take another kind"
+        );
+        report.error(&path, why);
+    }
 }
 
 /// Ports that share a buffer have no limit that could change.
@@ -245,10 +270,16 @@ fn check_records(record: &Record, queues: Option<&(Queue, Vec<(Layer, Queue)>)>,
 }
 
 /// What switches write must have room in a packet.
-fn check_telemetry(transports: &[Option<Transport>], fabric: Option<&Fabric>, report: &mut Report<'_>) {
+fn check_telemetry(
+    transports: &[Option<Transport>],
+    (fabric, routing): (Option<&Fabric>, &Routing),
+    report: &mut Report<'_>,
+) {
     let Some(fabric) = fabric else { return };
     for t in transports.iter().flatten().filter(|t| t.asks_for_telemetry()) {
-        let switches = fabric.most_switches();
+        let shortest = fabric.most_switches();
+        // There and on, over a switch that is counted once.
+        let switches = if routing.kind.leaves_shortest_paths() { (2 * shortest).saturating_sub(1) } else { shortest };
         if switches as usize > MOST_HOPS {
             let path = KeyPath::default().at("transport").at(&t.name).at("control");
             let message = format!(

@@ -1,10 +1,11 @@
 //! `[routing]`, good and bad.
 
-use linkpool_network::{Drill, Spreading, Weights};
+use linkpool_network::{Drill, Per, Spreading, Ugal, Valiant, Weights};
 use linkpool_scenario::{Placement, Scenario, ScenarioError, load};
-use linkpool_units::Time;
+use linkpool_units::{Bytes, Time};
 
 const TREE: &str = "[topology.fat-tree]\nk = 4";
+const FLY: &str = "[topology.dragonfly]\nrouters_per_group = 2";
 const LEAVES: &str = "[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2";
 
 fn with(topology: &str, transport: &str, routing: &str) -> Result<Scenario, Vec<ScenarioError>> {
@@ -32,6 +33,14 @@ fn what_is_said_is_meant_and_written_back() {
     assert_eq!(network(&spray).spreading, Spreading::Spray);
     let drill = with(TREE, reno, "kind = \"drill\"\ndrill = { samples = 3, engines = 8 }").unwrap();
     assert_eq!(network(&drill).spreading, Spreading::Drill(Drill { samples: 3, memory: 1, engines: 8 }));
+    let valiant = with(FLY, reno, "kind = \"valiant\"").unwrap();
+    assert_eq!(network(&valiant).spreading, Spreading::Valiant(Valiant { per: Per::Packet, minimal: 0 }));
+    let by_flow = with(FLY, reno, "kind = \"valiant\"\nvaliant = { per = \"flow\", minimal = 25 }").unwrap();
+    assert_eq!(network(&by_flow).spreading, Spreading::Valiant(Valiant { per: Per::Flow, minimal: 25 }));
+    let ugal =
+        with(FLY, reno, "kind = \"ugal\"\ngap = \"9us\"\nugal = { candidates = 4, threshold = \"8KB\" }").unwrap();
+    let expected = Spreading::Ugal(Ugal { candidates: 4, threshold: Bytes(8000) });
+    assert_eq!((network(&ugal).spreading, network(&ugal).gap), (expected, Some(Time::from_us(9))));
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
     let link = given.topology.fabric().link(4.into(), 7.into()).unwrap();
     assert!(matches!(network(&given).weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
@@ -39,7 +48,7 @@ fn what_is_said_is_meant_and_written_back() {
     assert_eq!((two_level.routing.kind, two_level.routing.addresses), (Spreading::TwoLevel, Some(2)));
     let placed = with(TREE, "control = \"reno\"\npaths = \"placed\"", "placement = { period = \"10ms\" }").unwrap();
     assert_eq!(placed.routing.placement, Some(Placement { period: Time::from_ms(10), share: 0.1 }));
-    for scenario in [plain, flowlets, spray, drill, given, two_level, placed] {
+    for scenario in [plain, flowlets, spray, drill, valiant, by_flow, ugal, given, two_level, placed] {
         assert_eq!(load(&scenario.to_toml(), "x.toml", None, &[]).unwrap(), scenario);
     }
 }
@@ -51,9 +60,9 @@ fn each_mistake_is_named_with_its_remedy() {
     let cases = [
         (TREE, reno, "kind = \"flowlets\"", "routing.gap", "missing; write for example gap = \"500us\""),
         (TREE, reno, "kind = \"flowlets\"\ngap = \"0s\"", "routing.gap", "must be above zero"),
-        (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\" and kind = \"adaptive\""),
+        (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\", kind = \"adaptive\" and kind = \"ugal\""),
         (TREE, reno, "kind = \"spray\"\naddresses = 2", "routing.addresses", "applies only to kind = \"two-level\""),
-        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, drill, conga, two-level"),
+        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, drill, conga, valiant, ugal, two-level"),
         (TREE, reno, "kind = \"drill\"\ndrill = { samples = 0 }", "routing.drill.samples", "0 is no number of links, 1 to 64"),
         (TREE, reno, "kind = \"drill\"\ndrill = { samples = 65 }", "routing.drill.samples", "65 is no number of links, 1 to 64"),
         (TREE, reno, "kind = \"drill\"\ndrill = { memory = 65 }", "routing.drill.memory", "65 is no number of links, 0 to 64"),
@@ -62,6 +71,15 @@ fn each_mistake_is_named_with_its_remedy() {
         ("[topology.fat-tree]\nk = 4\nnics = 2", reno, "kind = \"conga\"", "routing.kind", "hosts have one NIC"),
         (TREE, reno, "kind = \"drill\"\ngap = \"9us\"", "routing.gap", "applies only to kind = "),
         (TREE, reno, "kind = \"spray\"\ndrill = { samples = 2 }", "routing.drill", "applies with kind = \"drill\""),
+        (TREE, reno, "kind = \"valiant\"", "routing.kind", "\"valiant\" sends packets over switches that have hosts, one NIC each, as in a dragonfly"),
+        (TREE, reno, "kind = \"ugal\"", "routing.kind", "\"ugal\" sends packets over switches that have hosts"),
+        ("[topology.dragonfly]\nrouters_per_group = 2\ngroups = 2", reno, "kind = \"ugal\"", "routing.kind", "over a third group, and here are two"),
+        (FLY, reno, "kind = \"valiant\"\nvaliant = { minimal = 101 }", "routing.valiant.minimal", "101 is no percentage, 0 to 100"),
+        (FLY, reno, "kind = \"valiant\"\nvaliant = { per = \"path\" }", "routing.valiant.per", "packet"),
+        (FLY, reno, "kind = \"ugal\"\nugal = { candidates = 0 }", "routing.ugal.candidates", "0 is no number of paths, 1 to 64"),
+        (FLY, reno, "kind = \"valiant\"\ngap = \"1us\"", "routing.gap", "applies only to kind = "),
+        (FLY, reno, "kind = \"valiant\"\nreconverge = \"1ms\"\n[[change]]\nat = \"1ms\"\nlinks = [\"r0.0->r0.1\"]\nstate = \"down\"", "routing.kind", "\"valiant\" draws paths over all links"),
+        (FLY, reno, "kind = \"ugal\"\n[queue]\npfc = { buffer = \"12MB\" }", "routing.kind", "no virtual channels; leave `pfc` in [queue] out"),
         (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
         (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
         (TREE, reno, "link = [{ name = \"e0.0<->a0.0\", weight = 2 }]", "routing.link.0.name", "write \"e0.0->a0.0\", and the other by itself"),

@@ -18,7 +18,9 @@ const ROUNDING: f64 = 2.0;
 ///
 /// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names;
 /// hosts with several NICs use all that lie on them. A packet alone takes the quickest path for its
-/// size; data is shared among paths so that all end together.
+/// size; data is shared among paths so that all end together. Where switches take other paths than the
+/// shortest, a packet alone takes the quickest of all paths, and no more is known of what these carry than
+/// of the hosts' links.
 #[derive(Debug)]
 pub struct Ideal<'p> {
     plan: &'p Plan,
@@ -27,6 +29,8 @@ pub struct Ideal<'p> {
     switches_are_steady: bool,
     /// Between two switches, or hosts with several NICs.
     between: HashMap<(NodeId, NodeId), Arc<Ways>>,
+    /// From a switch, by node, where switches take other paths than the shortest.
+    of_any_length: HashMap<NodeId, Vec<Arc<Ways>>>,
 }
 
 /// The paths of a flow in one direction.
@@ -136,7 +140,7 @@ impl<'p> Ideal<'p> {
     /// For the flows of `plan`.
     pub fn new(plan: &'p Plan, routes: &'p Routes) -> Ideal<'p> {
         let switches_are_steady = !plan.routing.spreading.moves_flows() && plan.changes.reroutes().is_empty();
-        Ideal { plan, routes, switches_are_steady, between: HashMap::new() }
+        Ideal { plan, routes, switches_are_steady, between: HashMap::new(), of_any_length: HashMap::new() }
     }
 
     /// From the first SYN to the ACK of the last data, or without the handshake if the connection
@@ -208,6 +212,7 @@ impl<'p> Ideal<'p> {
         let last = last.map(|link| fabric.reverse(link));
         let to = last.map_or(NodeId::from(dst), |link| spec(link).from);
         let ways = match self.between.get(&(from, to)) {
+            _ if self.plan.routing.spreading.leaves_shortest_paths() => self.of_any_length(from, to),
             Some(known) => known.clone(),
             None => {
                 let levels = self.routes.levels(fabric, src, dst);
@@ -219,6 +224,12 @@ impl<'p> Ideal<'p> {
         };
         let cost = |link: Option<LinkId>| link.map(|link| self.cost(link));
         Some(Between { first: cost(first), ways, last: cost(last) })
+    }
+
+    /// All paths from one switch to another.
+    fn of_any_length(&mut self, from: NodeId, to: NodeId) -> Arc<Ways> {
+        let find = || Ways::of_any_length(&self.plan.fabric, from).into_iter().map(Arc::new).collect();
+        self.of_any_length.entry(from).or_insert_with(find)[to.index()].clone()
     }
 
     fn cost(&self, link: LinkId) -> Cost {

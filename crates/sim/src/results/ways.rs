@@ -1,7 +1,7 @@
 //! What the paths between two nodes cost a packet, and what they carry together.
 
-use linkpool_network::{Fabric, LinkId, LinkSpec};
-use std::collections::BTreeMap;
+use linkpool_network::{Fabric, LinkId, LinkSpec, NodeId};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The cost of a path for one packet, stored and forwarded at each node.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -110,6 +110,28 @@ impl Ways {
         // If the links of each level are alike, all paths are: nodes need not be distinguished.
         let alike: Option<Vec<Vec<Edge>>> = levels.iter().map(alike).collect();
         Ways::by_edges(&alike.unwrap_or_else(|| levels.iter().map(|level| level.iter().map(edge).collect()).collect()))
+    }
+
+    /// All paths from node `from`, shortest or not, by the node to which they lead; hosts pass nothing on. What
+    /// they carry together is not known.
+    pub(crate) fn of_any_length(fabric: &Fabric, from: NodeId) -> Vec<Ways> {
+        let mut costs = vec![Costs::default(); fabric.nodes()];
+        costs[from.index()] = Costs::here();
+        let mut changed = VecDeque::from([from]);
+        while let Some(node) = changed.pop_front() {
+            let here = costs[node.index()].clone();
+            for link in fabric.links_from(node).map(|link| &fabric.links()[link.index()]) {
+                let there = &mut costs[link.to.index()];
+                let before = there.clone();
+                there.extend(here.then(Cost::of(link)));
+                if *there != before && link.to.index() >= fabric.hosts() {
+                    changed.push_back(link.to);
+                }
+            }
+        }
+        // Rounding adds up to less than on a path over all switches.
+        let hops = fabric.nodes() - fabric.hosts();
+        costs.into_iter().map(|whole| Ways { hops, whole, cuts: Vec::new() }).collect()
     }
 
     fn by_edges(levels: &[Vec<Edge>]) -> Ways {
