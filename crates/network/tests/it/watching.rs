@@ -4,8 +4,8 @@
 use crate::common::host;
 use linkpool_network::topology::{Generator, ManyToOne};
 use linkpool_network::{
-    Cause, Egress, Envelope, Fabric, Flags, Handler, Kind, LinkId, Network, NodeId, Order, Packet, QueueLimit,
-    QueuePolicy, Routes, Trimming, Witness, run_partitions,
+    Cause, Egress, Envelope, Fabric, Flags, Handler, Kind, LinkChange, LinkId, Network, NodeId, Order, Packet,
+    QueueLimit, QueuePolicy, Routes, Timetable, Trimming, Witness, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -217,13 +217,22 @@ impl Handler for Leaver {
     }
 }
 
-/// A packet of 1,000 B leaves 800 ns after the one of 1,500 B and the one of 64 B before it, which take 1,200 and 51.2 ns.
+/// A packet of 1,000 B leaves 800 ns after the one of 1,500 B and the one of 64 B before it, which take 1,200 and 51.2 ns. All
+/// take twice as long where the link has had half its rate since the first microsecond.
 #[test]
 fn the_last_packet_leaves_after_all_before_it() {
     for (sizes, ps) in [(vec![1000], 800_000), (vec![1500, 64, 1000], 2_051_200)] {
-        let (mut network, mut leaver) = (network(fifo()), Leaver { sizes, left: None });
-        network.wake(S1, &leaver);
-        run_partitions(vec![(&mut network, &mut leaver)], Time::from_us(50), u64::MAX, 1000, &mut |_, _| true);
-        assert_eq!(leaver.left, Some(Time::from_us(3) + Time::from_ps(ps)));
+        for (rate, times) in [(None, 1), (Some(Rate::gbps(5)), 2)] {
+            let fabric = fabric();
+            let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
+            if let Some(rate) = rate {
+                timetable.links.insert(links().0, vec![(Time::from_us(1), LinkChange::Rate(rate))]);
+            }
+            let mut network = Network::new(&fabric, fifo(), timetable, 64);
+            let mut leaver = Leaver { sizes: sizes.clone(), left: None };
+            network.wake(S1, &leaver);
+            run_partitions(vec![(&mut network, &mut leaver)], Time::from_us(50), u64::MAX, 1000, &mut |_, _| true);
+            assert_eq!(leaver.left, Some(Time::from_us(3) + Time::from_ps(ps) * times), "{rate:?}");
+        }
     }
 }
