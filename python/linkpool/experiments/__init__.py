@@ -425,6 +425,30 @@ EXPERIMENTS = {
         "Open question: where does spraying break go-back-N and reordering windows",
         245,
     ),
+    "Q-trimming": Declared(
+        "linkpool.experiments.questions.trimming:EXPERIMENT",
+        "what trimming costs in incasts",
+        "Open question: what trimming costs in incasts of 8 to 1,023 senders",
+        200,
+    ),
+    "Q-stall": Declared(
+        "linkpool.experiments.questions.trimming:STALL",
+        "where quick adapt stalls",
+        "Open question: is NSCC bistable in its target, gate and threshold",
+        360,
+    ),
+    "Q-implementation": Declared(
+        "linkpool.experiments.questions.implementation:EXPERIMENT",
+        "faults of public code",
+        "Open question: how much of a balancer's gain is the faults of its rivals' code",
+        200,
+    ),
+    "Q-migration": Declared(
+        "linkpool.experiments.questions.migration:EXPERIMENT",
+        "shares during a migration",
+        "Open question: shares of NSCC, DCQCN, DCTCP, LIA and AMP on one fabric",
+        825,
+    ),
 }
 """The experiments by id. Each is loaded when it is asked for."""
 

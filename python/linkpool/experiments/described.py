@@ -257,5 +257,24 @@ FIGURES = {
         "spraying over eight paths break each of them: when a path is longer, when all hosts "
         "send, when a spine is slow, when queues drop?"
     ),
+    "Q-trimming": (
+        "Switches that trim tell of a full queue at once, and pay with headers and packets sent "
+        "twice. What do NSCC, RCCC, FASTFLOW, NDP and DCTCP pay in incasts of 8 to 1,023 hosts, "
+        "and what do the hosts beside the receiver?"
+    ),
+    "Q-stall": (
+        "One study saw NSCC's quick adapt complete or stall by 0.002 us of its target. How do the "
+        "target, the gate and the threshold change an all-to-all, with queues that trim, and with "
+        "deep ones that drop?"
+    ),
+    "Q-implementation": (
+        "Public code of PLB, flowlets and RSS has faults, and published comparisons ran it. How "
+        "much of what REPS and others gain over them is the faults?"
+    ),
+    "Q-migration": (
+        "A fabric changes its transport, and for some time two are on it, or five. What share do "
+        "NSCC, DCQCN, DCTCP, LIA and AMP get of one link, in one queue with the thresholds of one "
+        "of them, and in queues apart?"
+    ),
 }
 """By experiment: what the paper shows, in words; of an open question: the question."""

@@ -99,6 +99,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("nscc_zero_delay = \"1us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_quick_adapt_at_end = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_quick_adapt_gate = 3", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_quick_adapt_targets = 2", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_nacks_lower_rtt = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_losses_ignored = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
     ("nscc_without_sample = \"hold\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),

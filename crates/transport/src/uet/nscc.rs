@@ -85,6 +85,8 @@ settings! {
         /// Quick adapt cuts when less than the largest window divided by 2 to this power has arrived
         /// in a period.
         gate "nscc_quick_adapt_gate": u32 = 3, within Bounds::from(0.0, "must be 0 to 16").to(16.0);
+        /// Without a trim or a loss quick adapt acts only above so many targets of delay (`_qa_threshold`).
+        late "nscc_quick_adapt_targets": f64 = 4.0, within Bounds::from(0.0, "must be 0 to 1000").to(1000.0);
         /// Does the answer to a trimmed packet lower the base RTT? (Its header travels faster than
         /// data. uet-htsim: `-disable_base_rtt_update_on_nack` is false.)
         nacks_lower_rtt "nscc_nacks_lower_rtt": bool,
@@ -136,8 +138,6 @@ const REFERENCE: (Rate, Time) = (Rate(100_000_000_000), Time::from_us(12));
 /// The largest part of the window that stays after a cut, and the gain of cuts (`_gamma`).
 const LARGEST_CUT: f64 = 0.5;
 const GAMMA: f64 = 0.8;
-/// Targets of delay beyond which quick adapt acts without a trim (`_qa_threshold`).
-const QUICK_ADAPT_TARGETS: u64 = 4;
 
 impl NsccConfig {
     /// The constants for packets of `mss` bytes of payload and `header` bytes of headers
@@ -284,7 +284,7 @@ impl Nscc {
         if self.ignored < self.to_ignore && marked {
             done = true;
         } else if self.period_end.is_none_or(is_over) {
-            let slow = self.trimmed || lost || delay > (c.target * QUICK_ADAPT_TARGETS).secs();
+            let slow = self.trimmed || lost || delay > c.settings.late * c.target.secs();
             let gate = window.most / f64::from(1 << c.settings.gate);
             if self.period_end.is_some() && slow && (self.achieved as f64) < gate {
                 window.bytes = (self.achieved as f64).max(c.least);

@@ -190,6 +190,14 @@ fn quick_adapt_needs_a_reason_and_a_gate() {
     nscc.on_ack(&ack(1.0, true, 0.0, 0), &mut window, &c);
     nscc.on_ack(&ack(22.1, true, 36.1, 100_000), &mut window, &c);
     assert_eq!(window.bytes, 100_000.0);
+    // Of targets of 9 us, 1.5 are 13.5 us.
+    let c = config(|settings| settings.late = 1.5);
+    for (delay, acts) in [(13.5, false), (13.6, true)] {
+        let (mut nscc, mut window, _) = sender(200_000.0);
+        nscc.on_ack(&ack(1.0, true, 0.0, 0), &mut window, &c);
+        nscc.on_ack(&ack(22.1, true, delay, 20_000), &mut window, &c);
+        assert_eq!(window.bytes == 20_000.0, acts, "{delay}");
+    }
 }
 
 /// A NACK takes its bytes from the window, counts as a sample of 12 us, and makes quick adapt act at the
