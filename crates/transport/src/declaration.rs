@@ -41,6 +41,12 @@ pub trait Declare {
     /// What endpoints read of these settings.
     fn config(own: &Self::Settings, config: &Config, wire: WireConfig) -> Self::Config;
 
+    /// The number of entropy values over which its senders spread packets, where its `spread` is
+    /// [`Spread::Entropies`].
+    fn entropies(_config: &Self::Config) -> usize {
+        1
+    }
+
     /// The most measures that a flow with this config reports at its end, each a row of
     /// `metrics.parquet`.
     fn metrics(config: &Config) -> usize;

@@ -91,6 +91,13 @@ macro_rules! make {
             pub const fn family(&self) -> Family {
                 match self { $(FamilyConfig::$family(_) => Family::$family),+ }
             }
+
+            /// The number of entropy values over which its senders spread packets; 1 where there are none.
+            pub fn entropies(&self) -> usize {
+                match self {
+                    $(FamilyConfig::$family(config) => <crate::$module::$family as Declare>::entropies(config)),+
+                }
+            }
         }
 
         impl Settings for OwnSettings {

@@ -443,6 +443,12 @@ EXPERIMENTS = {
         "Open question: how much of a balancer's gain is the faults of its rivals' code",
         200,
     ),
+    "Q-planes": Declared(
+        "linkpool.experiments.questions.planes:EXPERIMENT",
+        "planes that fail, flap or are slow",
+        "Open question: a subflow a plane, or packets over all planes, when one fails",
+        875,
+    ),
     "Q-migration": Declared(
         "linkpool.experiments.questions.migration:EXPERIMENT",
         "shares during a migration",

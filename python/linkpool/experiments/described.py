@@ -271,6 +271,11 @@ FIGURES = {
         "Public code of PLB, flowlets and RSS has faults, and published comparisons ran it. How "
         "much of what REPS and others gain over them is the faults?"
     ),
+    "Q-planes": (
+        "Hosts have eight ports, each in a plane of its own. A subflow a plane, or packets over "
+        "all planes: which loses less when a plane, or a host's cable to it, fails, flaps or is "
+        "slow for 10 us to 10 ms?"
+    ),
     "Q-migration": (
         "A fabric changes its transport, and for some time two are on it, or five. What share do "
         "NSCC, DCQCN, DCTCP, LIA and AMP get of one link, in one queue with the thresholds of one "

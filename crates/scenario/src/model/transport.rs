@@ -58,7 +58,9 @@ settings! {
         /// share no cable (but for a host's only one), shortest first, the same for all connections
         /// of two hosts, and more subflows than there are is an error; `"planes"`: subflow i leaves
         /// by the i-th port of its host, round the end where there are fewer, ACKs come back over
-        /// the same port of the other host, and switches hash; `"scatter"`: every data packet, sent
+        /// the same port of the other host, and switches hash (UET: so do the entropy values of
+        /// subflow i, or with one window over all value i; with `"hash"` each value has a random
+        /// port); `"scatter"`: every data packet, sent
         /// again or not, takes a random one (packet spraying), and ACKs and handshakes still use
         /// the hashed path; `"placed"`: a hash until a central scheduler places the flow
         /// (`placement` of `[routing]`); `"plb"`, `"reps"`: [by marks](scenario/load-balancing.md).

@@ -3,6 +3,9 @@
 use super::section::Section;
 use crate::model::{Control, Paths, Subflows, Transport};
 
+/// The most entropy values of a connection that are bound to ports of its hosts.
+const MOST_BOUND: usize = 1024;
+
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths.rule, Paths::Plb | Paths::Reps);
     let control = t.control.name();
@@ -20,4 +23,12 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
         "is for connections of one subflow, whose flow is placed whole; leave `subflows` out, or take another `paths`";
     let several = t.subflows != Subflows::Count(1) || t.is_mmptcp();
     section.check(t.paths.rule != Paths::Placed || !several, "paths", whole);
+    if t.control.family().facts().spread.is_any() {
+        let values = "packets of this transport take a path by their entropy value: write \"hash\", or \"planes\" to \
+                      bind values to the ports of hosts";
+        section.check(matches!(t.paths.rule, Paths::Hash | Paths::Planes), "paths", values);
+        let entropies = t.control.family().config(&t.own, &t.config, t.wire).entropies();
+        let many = format!("each connection keeps a path for each of at most {MOST_BOUND} values; write fewer");
+        section.check(t.paths.rule != Paths::Planes || entropies <= MOST_BOUND, "entropies", many);
+    }
 }

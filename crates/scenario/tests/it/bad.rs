@@ -68,6 +68,8 @@ const CASES: &[Case] = &[
     ("[record]", "[transport.ndp]\ncontrol = \"ndp\"\n[record]\ncapture = {}", "record.capture", 35, "packets of transport \"ndp\" (`control = \"ndp\"`) have no TCP header"),
     ("control = \"reno\"", "control = \"uet\"", "transport.tcp.trimmable", 17, "write discipline = \"trimming\""),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nentropies = 48", "transport.tcp.entropies", 20, "a power of two"),
+    ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\npaths = \"scatter\"", "transport.tcp.paths", 20, "by their entropy value: write \"hash\", or \"planes\""),
+    ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\npaths = \"planes\"\nentropies = 2048", "transport.tcp.entropies", 21, "at most 1024 values"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nsubflows = \"auto\"", "transport.tcp.subflows", 20, "write a number"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nsubflows = 4\nentropies = 2", "transport.tcp.entropies", 21, "an equal part of them"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nentropies = 64\nsubflows = 3", "transport.tcp.entropies", 20, "set `subflows` to a power of two"),

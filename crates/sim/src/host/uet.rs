@@ -120,9 +120,9 @@ fn mask(config: &Config) -> u32 {
     u32::from(config.entropies) - 1
 }
 
-/// The entropy of a packet with the value `of` on a connection with this entropy.
-fn of_value(connection: u32, of: u16, config: &Config) -> u32 {
-    connection & !mask(config) | u32::from(of)
+/// The entropy of a packet with the value `of`.
+fn of_value(paths: &PathSelector, of: u16, mask: u32) -> u32 {
+    paths.by_value(paths.fixed(SubflowId::FIRST).entropy & !mask | u32::from(of), mask)
 }
 
 /// The ACK that `packet` is, with its `trailer`.
@@ -271,7 +271,11 @@ impl Sending for UetSender {
             (&self.sender, self.connection.paths.fixed(SubflowId::FIRST), &self.sender.subflows()[s]);
         let (counters, config) = (subflow.counters(), sender.config());
         SubflowOutcome {
-            entropy: if s.is_first() { path.entropy } else { of_value(path.entropy, subflow.first_entropy(), config) },
+            entropy: if s.is_first() {
+                path.entropy
+            } else {
+                of_value(&self.connection.paths, subflow.first_entropy(), mask(config))
+            },
             pinned: path.pinned,
             stats: SubflowStats {
                 established: Some(sender.started()),
@@ -327,7 +331,8 @@ impl Endpoint for UetReceiver {
         let (psn, target, kind, flags) = (psn(packet, trailer), target(packet, trailer), packet.kind, packet.flags);
         *openings += u32::from(kind.has(Kind::SYN));
         let (marked, again) = (flags.has(Flags::CE), kind.has(AGAIN));
-        let out = &mut FromReceiver { connection, identity, io, of: (subflow, packet.entropy) };
+        let entropy = connection.paths.by_value(packet.entropy, mask(receiver.config()));
+        let out = &mut FromReceiver { connection, identity, io, of: (subflow, entropy) };
         if kind.has(PROBE) {
             receiver.on_probe(psn, marked, now, out);
             return Event::None;
@@ -357,7 +362,7 @@ impl Endpoint for UetReceiver {
     /// It grants credit.
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         let UetReceiver { connection, receiver, identity, .. } = self;
-        let entropy = io.shared.random.next_u32();
+        let entropy = connection.paths.by_value(io.shared.random.next_u32(), mask(receiver.config()));
         let bytes = receiver.on_turn(&mut FromReceiver { connection, identity, io, of: (SubflowId::FIRST, entropy) });
         io.spend_turn(TurnsFor::Grants, bytes);
         Event::None
@@ -452,7 +457,7 @@ impl FromSender<'_, '_> {
             seq: psn,
             ack: target,
             endpoint: c.peer.of_subflow(subflow),
-            entropy: c.paths.fixed(SubflowId::FIRST).entropy & !self.mask | u32::from(entropy),
+            entropy: of_value(&c.paths, entropy, self.mask),
             envelope: Envelope::new(c.peer_host, size, len),
             flags,
             kind: kind.with_if(Kind::SYN, opens),

@@ -35,8 +35,8 @@ pub enum PathRule {
     All,
     /// Subflow i takes the i-th of the paths without a cable in common.
     Disjoint,
-    /// Subflow i leaves its host by the i-th of the ports that lead to the receiver, in both
-    /// directions; switches choose by addresses and ports.
+    /// Subflow i, or entropy value i, leaves its host by the i-th of the ports that lead to the receiver,
+    /// in both directions; switches choose by addresses and ports.
     Planes,
     /// Subflow i takes the path to address i of the other end, in both directions.
     TwoLevel(FatTree),
@@ -142,24 +142,59 @@ impl PathRule {
 }
 
 /// A host binds subflow i to its i-th port of those that lead to the other end, round the end: an
-/// entropy that its own hash sends there. The search begins at `ports` and takes as many hashes as
-/// the host has ports, on average.
-fn by_port(routes: &Routes, (from, to): (HostId, HostId), subflows: usize, ports: u32) -> PathSelector {
-    let leaving = routes.links_towards(from.into(), to);
-    let link = |entropy: u32| {
-        let envelope = Envelope::new(to, 0, 0);
-        routes.next_link(from.into(), &mut Packet { envelope, entropy, ..Packet::default() })
-    };
+/// entropy that its own hash sends there. The search begins at `ports`.
+fn by_port(network: &Routes, ends: (HostId, HostId), subflows: usize, ports: u32) -> PathSelector {
+    let leaving = Leaving::new(network, ends);
     let entropies = PathSelector::hashed(ports);
-    let of_subflow = |i: usize| {
-        let first = entropies.fixed(SubflowId::new(i)).entropy;
-        let port = leaving.get(i % leaving.len().max(1)).copied();
-        // An odd step comes to all entropies.
-        let mut all = (0..MOST_TRIES).map(|step| first.wrapping_add(step.wrapping_mul(0x6c07_8965)));
-        all.find(|entropy| port.is_none_or(|port| link(*entropy) == port)).unwrap_or(first)
-    };
-    PathSelector::of_subflows((0..subflows).map(of_subflow))
+    let of_subflow = |i: usize| leaving.by(i, entropies.fixed(SubflowId::new(i)).entropy, STEP);
+    PathSelector::of_each((0..subflows).map(of_subflow))
 }
+
+/// A host binds each of so many entropy values to one of its ports that lead to the other end: those of subflow
+/// i to the i-th, and, where there is one window over all, value i to the i-th, round the end. A value
+/// is the low bits of the entropies of its packets; the bits above it are searched, from `ports` on.
+pub(crate) fn values_by_port(
+    network: &Routes,
+    ends: (HostId, HostId),
+    (values, subflows): (usize, usize),
+    ports: u32,
+) -> PathSelector {
+    let leaving = Leaving::new(network, ends);
+    let of_subflow = if subflows > 1 { values / subflows } else { 1 };
+    let of_value = |value: usize| {
+        let first = ports & !(values as u32 - 1) | value as u32;
+        leaving.by(value / of_subflow, first, STEP.wrapping_mul(values as u32))
+    };
+    PathSelector::of_each((0..values).map(of_value))
+}
+
+/// The links by which packets leave a host for another.
+struct Leaving<'r> {
+    routes: &'r Routes,
+    ends: (HostId, HostId),
+    links: Vec<LinkId>,
+}
+
+impl Leaving<'_> {
+    fn new(routes: &Routes, ends: (HostId, HostId)) -> Leaving<'_> {
+        Leaving { routes, ends, links: routes.links_towards(ends.0.into(), ends.1) }
+    }
+
+    /// An entropy that the hash of the host sends over its link `i`, round the end, in as many hashes as it has links
+    /// on average: the first of `first`, `first` + `step` and so on.
+    fn by(&self, i: usize, first: u32, step: u32) -> u32 {
+        let Some(link) = self.links.get(i % self.links.len().max(1)) else { return first };
+        let envelope = Envelope::new(self.ends.1, 0, 0);
+        let taken = |entropy: u32| {
+            self.routes.next_link(self.ends.0.into(), &mut Packet { envelope, entropy, ..Packet::default() })
+        };
+        let mut all = (0..MOST_TRIES).map(|tries| first.wrapping_add(tries.wrapping_mul(step)));
+        all.find(|entropy| taken(*entropy) == *link).unwrap_or(first)
+    }
+}
+
+/// As it is odd, it comes to all entropies.
+const STEP: u32 = 0x6c07_8965;
 
 /// With eight ports, (7/8)^4096 is below 10^-200: only a port of weight zero is not found.
 const MOST_TRIES: u32 = 4096;

@@ -1,6 +1,6 @@
 //! Plans the transports of a scenario: the configuration of their endpoints.
 
-use crate::plan::paths::PathRule;
+use crate::plan::paths::{PathRule, values_by_port};
 use linkpool_network::{Envelope, Fabric, HostId, LinkId, Packet, Routes};
 use linkpool_scenario::{self as scenario, Paths};
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
@@ -120,6 +120,9 @@ impl PlannedTransport {
         ports: u32,
         all: impl Fn() -> u64,
     ) -> Option<PathSelector> {
+        if let Some(values) = self.values_by_port() {
+            return Some(values_by_port(network.1, ends, values, ports).scattering(self.scatter));
+        }
         let paths = self.path_count(all);
         let fixed = self.paths.there(network, ends, paths, ports)?;
         Some(fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths))
@@ -152,6 +155,13 @@ impl PlannedTransport {
         (line, there(full) + there(self.sizes.ack.into()))
     }
 
+    /// The number of entropy values, and of subflows, whose packets leave each host by ports that go by their
+    /// values; none: a hash chooses the ports.
+    fn values_by_port(&self) -> Option<(usize, usize)> {
+        let values = self.facts.spread == Spread::Entropies && self.paths == PathRule::Planes;
+        values.then(|| (self.family.entropies(), self.config.subflows))
+    }
+
     /// The paths of the receiver, at `ends.1`. The first packet of its connection was of `subflow`
     /// and came with `entropy`.
     pub(crate) fn receiver_paths(
@@ -163,6 +173,8 @@ impl PlannedTransport {
     ) -> PathSelector {
         if self.balancing.is_some_and(|balancing| balancing.echoes()) {
             PathSelector::echoing()
+        } else if let Some(values) = self.values_by_port() {
+            values_by_port(network.1, (ends.1, ends.0), values, !entropy)
         } else if self.facts.spread.is_any() {
             PathSelector::hashed(entropy)
         } else {

@@ -102,6 +102,42 @@ fn subflows_fill_planes_of_two_rates() {
     assert!(one < 60.0, "{one}");
 }
 
+/// Four planes, and a port of each host in each. With `paths = "planes"` the packets of subflow i leave by port i, and
+/// their ACKs come back there; of one window over 64 values, each port has a quarter of both.
+#[test]
+fn entropy_values_are_bound_to_ports() {
+    let planes = "[topology.multi-plane]\nplanes = 4\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nrate = \"100Gbps\"\ndelay = \"1us\"\n";
+    let carried = |keys: &str, down: &str| {
+        let r = run(&format!(
+            "seed = 3\nduration = \"1ms\"\ndrain = \"50ms\"\n{planes}{down}{QUEUE}{}{}",
+            transport("t", &format!("paths = \"planes\"\nack_bytes = \"1B\"\n{keys}")),
+            flow("t", "h0", "h3", "size = \"8MB\""),
+        ));
+        let ports = |from: &str, leaf: u32| {
+            (0..4).map(|p| r.link(&format!("{from}->l{p}.{leaf}")).stats.packets).collect::<Vec<_>>()
+        };
+        let (there, back) = (ports("h0", 0), ports("h3", 1));
+        (there, back, by_subflow(r.flow(0), |s| s.segments), r.flow(0).acked_bytes)
+    };
+    for values in [4, 64] {
+        let (there, back, sent, acked) = carried(&format!("entropies = {values}\nsubflows = 4"), "");
+        assert_eq!((&there, &back), (&sent, &sent), "{values}");
+        assert_eq!(acked, 8_000_000);
+    }
+    let (there, back, _, _) = carried("entropies = 64\nbalancer = \"oblivious\"", "");
+    let all: u64 = there.iter().sum();
+    assert!(there.iter().chain(&back).all(|n| n.abs_diff(all / 4) <= 16), "{there:?} {back:?}");
+    // Two subflows have two ports, eight have each port twice.
+    assert_eq!(carried("subflows = 2", "").0[2..], [0, 0]);
+    let (there, _, sent, _) = carried("subflows = 8", "");
+    assert_eq!(there, (0..4).map(|p| sent[p] + sent[p + 4]).collect::<Vec<_>>());
+    // Plane 1 is dead: its subflow gets nothing through, and the others carry all.
+    let down = "[routing]\nreconverge = \"never\"\n[[change]]\nnodes = [\"l1.0\", \"l1.1\"]\nstate = \"down\"\n";
+    let (_, back, sent, acked) = carried("entropies = 4\nsubflows = 4", down);
+    assert_eq!((back[1], acked), (0, 8_000_000));
+    assert!(sent[1] > 0 && back[0] + back[2] + back[3] == 1_958, "{back:?} {sent:?}");
+}
+
 /// An incast of 15 connections. With 8 subflows each 120 windows of a packet are more than queue and links hold (43 and
 /// 36 packets), so that packets are trimmed to the end. Suppression leaves about what one window for each has.
 #[test]

@@ -84,7 +84,7 @@ enum Balancer {
 enum Fixed {
     /// A hash key that stands for the addresses and ports of the connection.
     Hashed(u32),
-    /// The entropy of each subflow.
+    /// The entropy of each subflow, or of each entropy value.
     Entropies(ThinVec<u32>),
     /// The path of each subflow.
     Pinned(ThinVec<u32>),
@@ -114,8 +114,9 @@ impl PathSelector {
         PathSelector { fixed, scatter: Subflows::None, balancer: None }
     }
 
-    /// Switches choose paths by a hash; packets of subflow i have the i-th of these entropies.
-    pub fn of_subflows(entropies: impl IntoIterator<Item = u32>) -> PathSelector {
+    /// Switches choose paths by a hash; packets of subflow i, or with entropy value i, have the i-th of these
+    /// entropies.
+    pub fn of_each(entropies: impl IntoIterator<Item = u32>) -> PathSelector {
         let fixed = Fixed::Entropies(entropies.into_iter().collect());
         PathSelector { fixed, scatter: Subflows::None, balancer: None }
     }
@@ -170,6 +171,16 @@ impl PathSelector {
             Fixed::Echo(entropy) => PathId { entropy: *entropy, pinned: false },
             Fixed::Entropies(entropies) => PathId { entropy: entropies[s.index()], pinned: false },
             Fixed::Pinned(paths) => PathId { entropy: paths[s.index()], pinned: true },
+        }
+    }
+
+    /// The entropy of a packet, by the entropy value in its bits `mask`: that of the value, where each has
+    /// one, else `entropy` itself.
+    #[inline]
+    pub fn by_value(&self, entropy: u32, mask: u32) -> u32 {
+        match &self.fixed {
+            Fixed::Entropies(entropies) => entropies[(entropy & mask) as usize],
+            _ => entropy,
         }
     }
 
@@ -281,7 +292,7 @@ mod tests {
     fn paths_that_are_given_are_taken_and_replaced() {
         let mut pinned = PathSelector::pinned([5, 6]);
         assert_eq!(paths(&mut pinned), [(5, true), (6, true)]);
-        pinned.replace_paths(PathSelector::of_subflows([8, 9]));
+        pinned.replace_paths(PathSelector::of_each([8, 9]));
         assert_eq!(paths(&mut pinned), [(8, false), (9, false)]);
         let mut echoing = PathSelector::echoing();
         assert_eq!(paths(&mut echoing)[0], (0, false));

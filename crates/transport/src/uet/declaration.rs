@@ -162,7 +162,7 @@ impl Declare for Uet {
             source: "UEC 1.0.3 by uet-htsim",
             heeds_marks: true,
         }],
-        keys: Keys::Only(&["mss", "header", "ack_size", "subflows", "priority"]),
+        keys: Keys::Only(&["mss", "header", "ack_size", "subflows", "paths", "priority"]),
         facts: Facts {
             spread: Spread::Entropies,
             trimming: true,
@@ -250,6 +250,10 @@ impl Declare for Uet {
             swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),
             nscc,
         })
+    }
+
+    fn entropies(config: &Arc<Config>) -> usize {
+        config.entropies.into()
     }
 
     /// ACKs, NACKs, PULLs, RTS, probes, suppressions and releases.

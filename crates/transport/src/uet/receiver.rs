@@ -65,6 +65,11 @@ impl Receiver {
         }
     }
 
+    /// The settings of its connection.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// A whole packet has come, with a mark or without.
     pub fn on_data(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) -> Progress {
         self.last_heard = now;

@@ -1,0 +1,180 @@
+"""Q-planes: a subflow in each plane, or packets over all planes, when one of them fails.
+
+Hosts with eight ports of 100 Gbps, each in a plane of its own. A plane, or one host's cable to it,
+fails, flaps or is slow for 10 us to 10 ms, while every host sends one message.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.questions import balancing
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.trimming import trimming
+from linkpool.experiments.questions.window import BDP, UET
+from linkpool.result import Result
+from linkpool.study.toml import Table, Value
+
+PLANES, LEAVES, SPINES, HOSTS_OF_LEAF = 8, 4, 2, 2
+HOSTS = LEAVES * HOSTS_OF_LEAF
+RATE_BPS = PLANES * 100e9
+SIZE = 64 << 20
+AT_US = 200
+LIMIT = BDP * (balancing.MSS + balancing.HEADER)
+"""Queues are of one bandwidth-delay product of a port."""
+SPANS_US = {"10us": 10, "100us": 100, "1ms": 1000, "10ms": 10_000}
+
+ALL: Table = {**UET, "paths": "planes"}
+SUBFLOWS: Table = {**ALL, "subflows": PLANES}
+MPTCP: Table = {"paths": "planes", "scheduler": "lowest-rtt", "send_buffer": "4MiB"}
+TRANSPORTS: dict[str, Table] = {
+    "nscc": ALL,
+    "nscc-bitmap": {**ALL, "balancer": "bitmap"},
+    "nscc-reps": {**ALL, "balancer": "reps"},
+    "mp-amp": {**SUBFLOWS, "subflow_coupling": "amp"},
+    "mp-reps": {**SUBFLOWS, "subflow_coupling": "amp", "balancer": "reps"},
+    "lia-8": {**balancing.transport("lia-8", PLANES * BDP, "250us"), **MPTCP},
+    "amp-8": {**balancing.transport("amp-8", PLANES * BDP, "250us"), **MPTCP},
+}
+WORDS = {
+    "plane-down": "a plane fails",
+    "plane-flap": "a plane flaps",
+    "plane-slow": "a plane is slow",
+    "cable-down": "a cable fails",
+    "cable-flap": "a cable flaps",
+    "cable-slow": "a cable is slow",
+}
+
+
+def change(setting: str) -> Table:
+    """Return what happens at 200 us: links of plane 0 fail, flap or have a tenth of their rate."""
+    where, how, span = setting.split("-")
+    us = SPANS_US[span]
+    planes: list[Value] = [f"l0.{leaf}" for leaf in range(LEAVES)]
+    cable: list[Value] = ["h0<->l0.0"]
+    of: Table = {"links": cable} if where == "cable" else {"nodes": planes}
+    of = {**of, "at": f"{AT_US}us", "until": f"{AT_US + us}us"}
+    if how == "slow":
+        return {**of, "rate_factor": 0.1}
+    down: Table = {**of, "state": "down"}
+    if how == "down":
+        return down
+    return {**down, "repeat": {"every": f"{us * 250}ns", "lasts": f"{us * 125}ns"}}
+
+
+@dataclass(frozen=True)
+class Planes(Question):
+    """A permutation of 64 MiB over eight planes of 4 leaves and 2 spines at 100 Gbps."""
+
+    id: str = "Q-planes"
+    title: str = "planes that fail, flap or are slow"
+    paper: str = "Open question: a subflow a plane, or packets over all planes, when one fails"
+    seeds: int = 5
+    settings: ClassVar = {
+        "quiet": "all is well",
+        **{f"{what}-{span}": span for what in WORDS for span in SPANS_US},
+    }
+    schemes: ClassVar = tuple(TRANSPORTS)
+    panels: ClassVar = tuple(
+        Panel("last", f"last completion over ideal\n{words}", log=True, only=what)
+        for what, words in WORDS.items()
+    )
+    figure_rows: ClassVar[int] = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return the permutation by one scheme: each host sends to one of another leaf."""
+        drawn = random.Random(seed)
+        hosts = list(range(HOSTS))
+        while True:
+            others = drawn.sample(hosts, HOSTS)
+            pairs = list(zip(hosts, others, strict=True))
+            if all(a // HOSTS_OF_LEAF != b // HOSTS_OF_LEAF for a, b in pairs):
+                break
+        flows: list[Value] = [
+            {"transport": scheme, "from": f"h{a}", "to": f"h{b}", "size": f"{SIZE}B"}
+            for a, b in pairs
+        ]
+        of: Table = {"planes": PLANES, "leaves": LEAVES, "spines": SPINES}
+        scenario: dict[str, Value] = {
+            "duration": "5ms",
+            "drain": "95ms",
+            "topology": {
+                "multi-plane": {
+                    **of,
+                    "hosts_per_leaf": HOSTS_OF_LEAF,
+                    "rate": "100Gbps",
+                    "delay": "1us",
+                }
+            },
+            "queue": trimming(f"{LIMIT}B", LIMIT),
+            "routing": {"reconverge": "never"},
+            "transport": {scheme: TRANSPORTS[scheme]},
+            "workload": {"flow": flows},
+        }
+        if setting != "quiet":
+            scenario["change"] = [change(setting)]
+        return Case(scenario, 1e-3, HOSTS * SIZE / balancing.MSS)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return completion times over the least time of a host's ports."""
+        flows = result.flows
+        trouble = balancing.trouble(result)
+        last = balancing.last_s(result)
+        if last is None:
+            return trouble
+        ideal = balancing.on_wire_s(SIZE, RATE_BPS)
+        mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
+        return {"last": last / ideal, "mean": mean / ideal, **trouble}
+
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Say how much each failure costs each scheme."""
+        own = [
+            ("plane-down-10us", "nscc-reps", None, 1.3, "one timeout of 70 us"),
+            ("plane-down-1ms", "nscc-reps", None, 1.4, "an eighth of the rate, and a timeout"),
+            ("plane-down-1ms", "nscc", 1.8, None, "an eighth of packets is lost in each round"),
+            ("plane-down-1ms", "mp-amp", None, 1.4, "a dead subflow is cut by itself"),
+            ("plane-slow-1ms", "nscc", 1.5, None, "one window heeds the slow plane"),
+            ("plane-slow-1ms", "mp-amp", None, 1.3, "its subflow alone is slow"),
+            ("cable-down-10ms", "lia-8", None, 2.0, "data of a dead subflow is sent on others"),
+        ]
+        for setting, scheme, low, high, why in own:
+            yield Hypothesis(
+                f"{setting}-{scheme}",
+                f"{setting}: last completion of {scheme} over that when all is well: {why}",
+                "last",
+                (setting, scheme),
+                over=("quiet", scheme),
+                above=low,
+                below=high,
+            )
+        against = [
+            ("quiet", "mp-amp", "nscc-reps", 0.9, 1.1, "all planes are alike"),
+            ("quiet", "lia-8", "nscc-reps", 1.0, 1.5, "slow start and losses"),
+            (
+                "plane-flap-1ms",
+                "mp-amp",
+                "nscc-reps",
+                None,
+                1.0,
+                "REPS freezes, and thaws too soon",
+            ),
+            ("plane-slow-1ms", "mp-amp", "nscc-reps", 0.8, 1.25, "REPS leaves marked values"),
+            ("cable-down-1ms", "mp-amp", "nscc-reps", 0.8, 1.25, "both leave the cable"),
+            ("plane-down-10ms", "nscc-bitmap", "nscc", None, 0.7, "a lost value rests for rounds"),
+            ("cable-slow-10ms", "mp-reps", "mp-amp", 0.9, 1.1, "a subflow has one way out"),
+            ("plane-down-10ms", "amp-8", "mp-amp", 1.2, None, "its timers are longer"),
+        ]
+        for setting, scheme, other, low, high, why in against:
+            yield Hypothesis(
+                f"{setting}-{scheme}-{other}",
+                f"{setting}: last completion of {scheme} over that of {other}: {why}",
+                "last",
+                (setting, scheme),
+                over=(setting, other),
+                above=low,
+                below=high,
+            )
+
+
+EXPERIMENT = Planes()
