@@ -443,6 +443,12 @@ EXPERIMENTS = {
         "Open question: how much of a balancer's gain is the faults of its rivals' code",
         200,
     ),
+    "Q-laws": Declared(
+        "linkpool.experiments.questions.laws:EXPERIMENT",
+        "faults of public code in laws",
+        "Open question: what faults of public code do to HPCC and NSCC",
+        90,
+    ),
     "Q-planes": Declared(
         "linkpool.experiments.questions.planes:EXPERIMENT",
         "planes that fail, flap or are slow",

@@ -271,6 +271,11 @@ FIGURES = {
         "Public code of PLB, flowlets and RSS has faults, and published comparisons ran it. How "
         "much of what REPS and others gain over them is the faults?"
     ),
+    "Q-laws": (
+        "Public code of HPCC compares each answer with the first one and changes its reference "
+        "with each, and NSCC was published before its correction. What does that do to a "
+        "permutation, an incast, and flows that join?"
+    ),
     "Q-planes": (
         "Hosts have eight ports, each in a plane of its own. A subflow a plane, or packets over "
         "all planes: which loses less when a plane, or a host's cable to it, fails, flaps or is "

@@ -221,6 +221,8 @@ const ALWAYS: &[&str] = &[
     "hpcc_max_stage",
     "hpcc_additive",
     "hpcc_base_rtt",
+    "hpcc_records",
+    "hpcc_reference",
     "hpcc_min_rate",
     "powertcp_gain",
     "powertcp_additive",

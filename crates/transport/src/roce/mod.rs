@@ -25,8 +25,8 @@ mod stream;
 pub use config::{CnpForm, Config, Retransmission, Window};
 pub use declaration::{Roce, RoceSettings};
 pub use law::{
-    Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, LawConfig, MOST_HOPS, PowerTcp, PowerTcpConfig, Reaction, Timely,
-    TimelyConfig, Windowed,
+    Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, LawConfig, MOST_HOPS, PowerTcp, PowerTcpConfig, Reaction, Records,
+    Reference, Timely, TimelyConfig, Windowed,
 };
 pub use message::{Message, Output};
 pub use receiver::Receiver;

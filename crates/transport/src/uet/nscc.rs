@@ -20,6 +20,9 @@ pub enum Rules {
     /// Those of UEC 1.0.3, as a public port reads it.
     #[serde(rename = "spec-1.0.3")]
     Spec103,
+    /// Those of uet-htsim before its correction, as "Ordered Chaos" has them.
+    #[serde(rename = "ordered-chaos")]
+    OrderedChaos,
 }
 
 /// The unit of increases.
@@ -61,7 +64,9 @@ settings! {
     pub struct NsccSettings {
         /// Whose rules NSCC follows where uet-htsim and the specification differ; the keys below that
         /// follow from it can be set one by one. `"uet-htsim"`: those of commit 40ccb05.
-        /// `"spec-1.0.3"`: those of UEC 1.0.3 as a public port reads it (second hand).
+        /// `"spec-1.0.3"`: those of UEC 1.0.3 as a public port reads it (second hand). `"ordered-chaos"`: those of
+        /// uet-htsim before its commit 2658277, as the artifact of "Ordered Chaos" (SC 2026, e20b7dd) has them: the
+        /// increase above the target lacks the packet size, and increases are made after 16,000 B x target / 12 us.
         rules "nscc_rules": Rules = Rules::UetHtsim;
         /// Target of the queueing delay. Without the key: `base_rtt`, or three quarters of it with
         /// `trimmable = true`.
@@ -104,7 +109,7 @@ settings! {
 impl NsccSettings {
     fn by_rules<T>(&self, htsim: T, spec: T) -> T {
         match self.rules {
-            Rules::UetHtsim => htsim,
+            Rules::UetHtsim | Rules::OrderedChaos => htsim,
             Rules::Spec103 => spec,
         }
     }
@@ -148,15 +153,16 @@ impl NsccConfig {
         let target = settings.target.unwrap_or(NsccConfig::default_target(network, trims));
         let a = product(network.rate, network.base_rtt) / product(REFERENCE.0, REFERENCE.1);
         let b = target.secs() / REFERENCE.1.secs();
+        let before = settings.rules == Rules::OrderedChaos;
         NsccConfig {
             settings,
             target,
             base_rtt: network.base_rtt,
             alpha: 4.0 * unit * a * b / target.secs(),
-            fair: 5.0 * unit * a,
+            fair: 5.0 * a * if before { 1.0 } else { unit },
             fast: 0.25 * a,
             eta: 0.15 * unit * a,
-            adjust_bytes: 8.0 * mtu,
+            adjust_bytes: if before { 16_000.0 * b } else { 8.0 * mtu },
             least: mtu,
         }
     }

@@ -6,7 +6,9 @@
 //! increase 20,480 B a byte, eta 614.4 B.
 
 use linkpool_settings::{Preset, Settings};
-use linkpool_transport::uet::{Average, Network, Nscc, NsccConfig, NsccSettings, Signal, Unit, Window, WithoutSample};
+use linkpool_transport::uet::{
+    Average, Network, Nscc, NsccConfig, NsccSettings, Rules, Signal, Unit, Window, WithoutSample,
+};
 use linkpool_units::{Rate, Time};
 
 const NETWORK: Network = Network { base_rtt: Time::from_us(12), rate: Rate::gbps(100) };
@@ -52,6 +54,9 @@ fn the_constants_are_those_of_the_reference() {
     assert!(near(c.alpha, 4.0 * 4.0 * MSS / 12e-6) && near(c.fast, 1.0));
     let c = config(|settings| settings.unit = Unit::Mtu);
     assert!(near(c.fair, 5.0 * 4_160.0) && near(c.eta, 0.15 * 4_160.0));
+    // Before its correction uet-htsim added 5 B, not 5 packets. 16,000 B are for a target of 12 us, and 9 us have 12,000.
+    let c = config(|settings| settings.rules = Rules::OrderedChaos);
+    assert_eq!((c.fair, c.adjust_bytes, c.alpha, c.eta), (5.0, 12_000.0, ALPHA, 0.15 * MSS));
     assert_eq!(config(|settings| settings.target = Some(Time::from_us(5))).target, Time::from_us(5));
 }
 

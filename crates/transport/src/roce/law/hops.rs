@@ -47,8 +47,9 @@ pub(super) struct Hops {
 impl Hops {
     /// Calls `each` with the record before and the record of now of each hop, and returns true, if
     /// `hops` are later records of the same path. Those of another path are remembered (Li et al.,
-    /// section 4.1), those of a packet that was overtaken are not.
-    pub(super) fn compare(&mut self, hops: &[Hop], mut each: impl FnMut(&Hop, &Hop)) -> bool {
+    /// section 4.1), those of a packet that was overtaken are not. `latest`: later ones are, too; otherwise the
+    /// first of a path stay.
+    pub(super) fn compare(&mut self, hops: &[Hop], latest: bool, mut each: impl FnMut(&Hop, &Hop)) -> bool {
         let before = &self.hops[..self.count];
         let pairs = || before.iter().zip(hops);
         let same_path = before.len() == hops.len() && pairs().all(|(before, now)| before.link == now.link);
@@ -57,6 +58,9 @@ impl Hops {
         }
         if same_path {
             pairs().for_each(|(before, now)| each(before, now));
+            if !latest {
+                return true;
+            }
         }
         self.hops[..hops.len()].copy_from_slice(hops);
         self.count = hops.len();
@@ -75,7 +79,7 @@ mod tests {
     /// The times between records that `hops` are compared with, in us; none: they are not compared.
     fn compare(state: &mut Hops, hops: &[Hop]) -> Option<Vec<f64>> {
         let mut times = Vec::new();
-        let compared = state.compare(hops, |before, now| times.push(now.since(before) / 1e6));
+        let compared = state.compare(hops, true, |before, now| times.push(now.since(before) / 1e6));
         assert_eq!(compared, !times.is_empty());
         compared.then_some(times)
     }

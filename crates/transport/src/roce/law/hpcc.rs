@@ -5,6 +5,28 @@ use super::hops::Hops;
 use super::{Ack, Path, RateLaw};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The records with which those of an answer are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Records {
+    /// Those of the answer before.
+    Latest,
+    /// Those of the first answer of the path.
+    First,
+}
+
+/// When the reference of the window changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reference {
+    /// Once a round.
+    Round,
+    /// With each answer.
+    Answer,
+}
 
 settings! {
     /// Parameters of HPCC.
@@ -22,6 +44,13 @@ settings! {
         /// The base round-trip time, T. By default that of a full packet and its ACK on the idle path
         /// of the queue pair; HPCC's repository takes the longest of all paths for all.
         base_rtt "hpcc_base_rtt": Option<Time>, from |_h| None => "of the path", within Bounds::POSITIVE_SPAN;
+        /// With what are the records of an answer compared? `"latest"`: with those of the answer before.
+        /// `"first"`: with the first ones of the path, so that the utilisation is an average since then, as csg-htsim
+        /// (`sim/hpcc.cpp` at bb98fa2) has it by mistake.
+        records "hpcc_records": Records = Records::Latest;
+        /// When does the reference change from which the window is computed? `"round"`: once a round. `"answer"`:
+        /// with each answer, so that windows grow and shrink by compound steps, as csg-htsim has it by mistake.
+        changes "hpcc_reference": Reference = Reference::Round;
         /// The least rate: 100 Mbit/s (`MIN_RATE` of HPCC's repository; the paper names none).
         least "hpcc_min_rate": Rate = Rate::mbps(100), within Bounds::POSITIVE;
     }
@@ -66,7 +95,7 @@ impl Hpcc {
     /// before.
     fn measure(&mut self, ack: &Ack<'_>) -> bool {
         let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.base.base_rtt);
-        let compared = self.hops.compare(ack.hops, |before, now| {
+        let compared = self.hops.compare(ack.hops, self.config.records == Records::Latest, |before, now| {
             let queue = f64::from(now.queue.min(before.queue)) * 8e12 / (now.line() * base_rtt);
             let of_hop = queue + now.sending_rate(before) / now.line();
             if of_hop > most {
@@ -105,6 +134,8 @@ impl RateLaw for Hpcc {
             self.stage = if is_over { 0 } else { self.stage + 1 };
             self.reference = self.window;
             self.updated_at = Some(ack.next_new);
+        } else if self.config.changes == Reference::Answer {
+            self.reference = self.window;
         }
     }
 }
@@ -210,6 +241,31 @@ mod tests {
         // 80% of the first in 10 us, 96% of the second in 5 us: U = 0.5 + 0.5 x 0.96.
         ack(&mut hpcc, 2, 2, &[hop(20, 100_000, 0), slow(16, 15_000)]);
         close(hpcc.utilisation, 0.98);
+    }
+
+    /// As in csg-htsim. A link was 90% full for 10 us, then 10% for 10 us: since the first answer it was half full, U = 0.5,
+    /// where the latest answer says 0.1. By each answer the reference becomes the window.
+    #[test]
+    fn faults_of_csg_htsim() {
+        let path = Path::of(Rate::gbps(100), Time::from_us(10));
+        let with =
+            |records, changes| Hpcc::new(HpccConfig { records, changes, ..HpccConfig::defaults(Preset::Linux) }, path);
+        let mut first = with(Records::First, Reference::Round);
+        for (us, sent) in [(10, 0), (20, 112_500), (30, 125_000)] {
+            ack(&mut first, 1, 100, &[hop(us, sent, 0)]);
+        }
+        close(first.utilisation, 0.5);
+        let mut latest = with(Records::Latest, Reference::Round);
+        for (us, sent) in [(10, 0), (20, 112_500), (30, 125_000)] {
+            ack(&mut latest, 1, 100, &[hop(us, sent, 0)]);
+        }
+        close(latest.utilisation, 0.1);
+        let mut each = with(Records::Latest, Reference::Answer);
+        ack(&mut each, 1, 100, &[hop(10, 0, 0)]);
+        ack(&mut each, 2, 100, &[hop(20, 125_000, 0)]);
+        ack(&mut each, 3, 100, &[hop(30, 250_000, 0)]);
+        close(each.window, (125_000.0 * 0.95 + 62.5) * 0.95 + 62.5);
+        assert_eq!((each.reference, each.stage, each.updated_at), (each.window, 0, Some(100)));
     }
 
     #[test]

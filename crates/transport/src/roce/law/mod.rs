@@ -10,7 +10,7 @@ mod windowed;
 
 pub use dcqcn::{Dcqcn, DcqcnConfig, Reaction};
 pub use hops::{Hop, MOST_HOPS};
-pub use hpcc::{Hpcc, HpccConfig};
+pub use hpcc::{Hpcc, HpccConfig, Records, Reference};
 pub use power_tcp::{PowerTcp, PowerTcpConfig};
 pub use timely::{Timely, TimelyConfig};
 pub use windowed::Windowed;

@@ -59,7 +59,7 @@ impl PowerTcp {
     /// before.
     fn measure(&mut self, ack: &Ack<'_>) -> bool {
         let (mut most, mut time, tau) = (0.0, 0.0, self.base.base_rtt);
-        let compared = self.hops.compare(ack.hops, |before, now| {
+        let compared = self.hops.compare(ack.hops, true, |before, now| {
             let (since, line) = (now.since(before), now.line());
             let gradient = (f64::from(now.queue) - f64::from(before.queue)) * 8e12 / since;
             let current = gradient + now.sending_rate(before);

@@ -1,0 +1,157 @@
+"""Q-laws: what faults of public code do to the laws of HPCC and NSCC.
+
+HPCC as its paper has it, and with the faults of csg-htsim's; NSCC as uet-htsim has it since its
+correction, and as it was before, which "Ordered Chaos" ran.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from linkpool.experiments.questions import balancing, window
+from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.trimming import tree, trimming
+from linkpool.experiments.questions.window import BDP, RATE_BPS
+from linkpool.result import Result
+from linkpool.study.toml import Table, Value
+
+SENDERS, SIZE = 16, 1 << 20
+JOINERS, JOIN_SIZE, JOIN_US = 4, 8 << 20, 500
+"""So many flows go to one host; each begins 500 us after the one before."""
+LIMIT = BDP * (balancing.MSS + balancing.HEADER)
+
+HPCC: Table = {"control": "hpcc", "mss": f"{balancing.MSS}B"}
+NSCC: Table = {**window.UET, "balancer": "reps"}
+TRANSPORTS: dict[str, Table] = {
+    "hpcc": HPCC,
+    "hpcc-first": {**HPCC, "hpcc_records": "first"},
+    "hpcc-answer": {**HPCC, "hpcc_reference": "answer"},
+    "hpcc-both": {**HPCC, "hpcc_records": "first", "hpcc_reference": "answer"},
+    "nscc": NSCC,
+    "nscc-before": {**NSCC, "nscc_rules": "ordered-chaos"},
+}
+
+
+def to_one_host(setting: str, seed: int) -> list[Table]:
+    """Return the flows to the first host, from one host of each other leaf in turn."""
+    hosts = window.HOSTS_OF_LEAF
+    count, size, gap = (SENDERS, SIZE, 0) if setting == "incast" else (JOINERS, JOIN_SIZE, JOIN_US)
+    flows: list[Table] = []
+    for i in range(count):
+        leaf = 1 + (i + seed) % (window.LEAVES - 1)
+        host = leaf * hosts + i // (window.LEAVES - 1)
+        ends: Table = {"from": f"h{host}", "to": "h0", "start": f"{i * gap}us"}
+        flows.append({**ends, "size": f"{size}B"})
+    return flows
+
+
+@dataclass(frozen=True)
+class Laws(Question):
+    """A permutation, an incast, and flows that join, on the fabric of Q-window."""
+
+    id: str = "Q-laws"
+    title: str = "faults of public code in laws"
+    paper: str = "Open question: what faults of public code do to HPCC and NSCC"
+    seeds: int = 5
+    settings: ClassVar = {
+        "permutation": "permutation\nof 4 MiB",
+        "incast": "16 to 1,\n1 MiB each",
+        "join": "4 to 1, 8 MiB,\none each 500 us",
+    }
+    schemes: ClassVar = tuple(TRANSPORTS)
+    panels: ClassVar = (
+        Panel("mean", "mean completion over ideal", log=True),
+        Panel("last", "last completion over ideal", log=True),
+        Panel("queue", "longest queue to the receiver, packets", only="incast"),
+    )
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return one pattern by one scheme."""
+        if setting == "permutation":
+            ends = [{"from": f"h{a}", "to": f"h{b}"} for a, b in window.permutation(seed)]
+            flows: list[Table] = [{**of, "size": f"{window.SIZE}B"} for of in ends]
+            packets = len(ends) * window.SIZE / balancing.MSS
+        else:
+            flows = to_one_host(setting, seed)
+            packets = max(SENDERS * SIZE, JOINERS * JOIN_SIZE) / balancing.MSS
+        listed: list[Value] = [{"transport": scheme, **of} for of in flows]
+        trims = scheme.startswith("nscc")
+        scenario: dict[str, Value] = {
+            "duration": "5ms",
+            "drain": "95ms",
+            "topology": tree(window.LEAVES, window.SPINES, window.HOSTS_OF_LEAF),
+            "queue": trimming(f"{LIMIT}B", LIMIT) if trims else {"limit": "4MB"},
+            "transport": {scheme: TRANSPORTS[scheme]},
+            "workload": {"flow": listed},
+        }
+        return Case(scenario, 3e-3, packets)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return completion over the least time of the receivers' links, and the longest queue."""
+        flows = result.flows
+        trouble = {
+            "unfinished": float(flows["fct_s"].null_count()),
+            "resent": float(flows["retransmits"].sum()) / float(flows["segments"].sum()),
+        }
+        last, mean = balancing.last_s(result), flows["fct_s"].mean()
+        if last is None:
+            return trouble
+        data = window.SIZE if setting == "permutation" else int(flows["size_bytes"].sum())
+        ideal = balancing.on_wire_s(data, RATE_BPS)
+        queue = result.links.filter(pl.col("to") == "h0")["max_queue_pkts"].max()
+        return {
+            "last": last / ideal,
+            "mean": float(mean) / ideal,  # type: ignore[arg-type]
+            "queue": float(queue),  # type: ignore[arg-type]
+            **trouble,
+        }
+
+    def hypotheses(self) -> Iterator[Hypothesis]:
+        """Compare each fault with the law."""
+        against = [
+            (
+                "incast",
+                "hpcc-first",
+                "hpcc",
+                1.2,
+                None,
+                "the first burst is in the average for long",
+            ),
+            ("incast", "hpcc-answer", "hpcc", 1.2, None, "each answer cuts again"),
+            ("incast", "hpcc-both", "hpcc", 2.0, None, "each answer cuts for the first burst"),
+            ("join", "hpcc-first", "hpcc", 1.05, None, "what was full stays full in the average"),
+            ("join", "hpcc-answer", "hpcc", 1.05, None, "windows overshoot both ways"),
+            (
+                "permutation",
+                "hpcc-both",
+                "hpcc",
+                1.5,
+                None,
+                "collisions of the start are held on to",
+            ),
+            (
+                "permutation",
+                "nscc-before",
+                "nscc",
+                0.95,
+                1.1,
+                "little is unmarked above the target",
+            ),
+            ("incast", "nscc-before", "nscc", 0.95, 1.1, "little is unmarked above the target"),
+            ("join", "nscc-before", "nscc", 0.95, 1.1, "little is unmarked above the target"),
+        ]
+        for setting, scheme, other, low, high, why in against:
+            yield Hypothesis(
+                f"{setting}-{scheme}-{other}",
+                f"{setting}: the last completion of {scheme} over that of {other}: {why}",
+                "last",
+                (setting, scheme),
+                over=(setting, other),
+                above=low,
+                below=high,
+            )
+
+
+EXPERIMENT = Laws()
