@@ -264,8 +264,8 @@ FIGURES = {
     ),
     "Q-stall": (
         "One study saw NSCC's quick adapt complete or stall by 0.002 us of its target. How do the "
-        "target, the gate and the threshold change an all-to-all, with queues that trim, and with "
-        "deep ones that drop?"
+        "target, the gate and the threshold change four large incasts, with queues that trim, and "
+        "with deep ones that drop?"
     ),
     "Q-implementation": (
         "Public code of PLB, flowlets and RSS has faults, and published comparisons ran it. How "

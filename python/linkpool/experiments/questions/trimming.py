@@ -201,7 +201,9 @@ class Trimming(Question):
             )
 
 
-STALL_HOSTS, STALL_LEAVES, STALL_SIZE = 64, 8, 64 << 10
+STALL_HOSTS, STALL_LEAVES, STALL_SIZE = 64, 8, 512 << 10
+HOT = 4
+"""So many hosts, each in a rack of its own, get data of all others: busy experts of a model."""
 BASE_US = 9.35
 """Base RTT: 8 links of 1 us, and a packet of 4,160 B and an ACK of 64 B on four links each."""
 QUEUES: dict[str, tuple[int, Table]] = {
@@ -224,7 +226,7 @@ STALLS = 1.5
 
 @dataclass(frozen=True)
 class Stall(Question):
-    """An all-to-all of 64 hosts at once, by NSCC with other targets, gates and thresholds."""
+    """Four incasts of 63 hosts at once, by NSCC with other targets, gates and thresholds."""
 
     id: str = "Q-stall"
     title: str = "where quick adapt stalls"
@@ -243,7 +245,7 @@ class Stall(Question):
     figure_rows: ClassVar[int] = 2
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return the all-to-all with one value changed; each host starts within a base RTT."""
+        """Return the incasts with one value changed; each host starts within a base RTT."""
         bdps, of = QUEUES[scheme]
         drawn = random.Random(seed)
         starts = [round(drawn.uniform(0, 1000 * BASE_US)) for _ in range(STALL_HOSTS)]
@@ -251,23 +253,23 @@ class Stall(Question):
             {
                 "transport": scheme,
                 "from": f"h{a}",
-                "to": f"h{(a + step) % STALL_HOSTS}",
+                "to": f"h{hot}",
                 "size": f"{STALL_SIZE}B",
                 "start": f"{starts[a]}ns",
             }
-            for step in range(1, STALL_HOSTS)
+            for hot in range(0, HOT * STALL_LEAVES, STALL_LEAVES)
             for a in range(STALL_HOSTS)
+            if a != hot
         ]
         scenario: dict[str, Value] = {
-            "duration": "1ms",
-            "drain": "99ms",
+            "duration": "3ms",
+            "drain": "97ms",
             "topology": tree(STALL_LEAVES, STALL_LEAVES, STALL_HOSTS // STALL_LEAVES),
             "queue": trimming(f"{bdps * LIMIT}B", LIMIT),
             "transport": {scheme: {**of, **CHANGES[setting]}},
             "workload": {"flow": flows},
         }
-        packets = STALL_HOSTS * (STALL_HOSTS - 1) * STALL_SIZE / balancing.MSS
-        return Case(scenario, 1e-3, packets)
+        return Case(scenario, 3e-3, len(flows) * STALL_SIZE / balancing.MSS)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return the last completion over the least time of a host's link, and what was resent."""
