@@ -108,12 +108,14 @@ class Planes(Question):
                 }
             },
             "queue": trimming(f"{LIMIT}B", LIMIT),
-            "routing": {"reconverge": "never"},
             "transport": {scheme: TRANSPORTS[scheme]},
             "workload": {"flow": flows},
         }
         if setting != "quiet":
-            scenario["change"] = [change(setting)]
+            changed = change(setting)
+            scenario["change"] = [changed]
+            if "state" in changed:
+                scenario["routing"] = {"reconverge": "never"}
         return Case(scenario, 1e-3, HOSTS * SIZE / balancing.MSS)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
