@@ -150,9 +150,11 @@ class Migration(Question):
         return Case(scenario, 10e-3, RATE_BPS / 8 * 10e-3 / balancing.MSS)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
-        """Return what each law got of what all got, and how much of the link that is."""
+        """Return what the subflows of each law delivered, as shares, and of the link."""
         flows = result.flows
-        got = dict(flows.group_by("transport").agg(pl.col("measured_bytes").sum()).iter_rows())
+        got = dict(
+            flows.group_by("transport").agg(pl.col("measured_subflow_bytes").sum()).iter_rows()
+        )
         total = sum(got.values())
         laws = [law for law in LAWS if law in got]
         shares = {f"share-{law}": got[law] / total for law in laws}

@@ -27,7 +27,13 @@ SPANS_US = {"10us": 10, "100us": 100, "1ms": 1000, "10ms": 10_000}
 
 ALL: Table = {**UET, "paths": "planes"}
 SUBFLOWS: Table = {**ALL, "subflows": PLANES}
-MPTCP: Table = {"paths": "planes", "scheduler": "lowest-rtt", "send_buffer": "4MiB"}
+MPTCP: Table = {
+    "paths": "planes",
+    "scheduler": "lowest-rtt",
+    "send_buffer": "4MiB",
+    "subflow_window": f"{2 * LIMIT}B",
+}
+"""Without a bound a lone subflow's window grows, and its port holds all of the send buffer."""
 TRANSPORTS: dict[str, Table] = {
     "nscc": ALL,
     "nscc-bitmap": {**ALL, "balancer": "bitmap"},
