@@ -113,16 +113,14 @@ class Migration(Question):
     title: str = "shares during a migration"
     paper: str = "Open question: shares of NSCC, DCQCN, DCTCP, LIA and AMP on one fabric"
     seeds: int = 5
-    settings: ClassVar = {
-        f"{kind}-{n}": f"{words}\n{n} each" for kind, words in WORDS.items() for n in SENDERS
-    }
+    settings: ClassVar = {f"{kind}-{n}": f"{n} each" for kind in WORDS for n in SENDERS}
     schemes: ClassVar = tuple(SCHEMES)
     panels: ClassVar = (
         *(
-            Panel("share", f"share of the first, %, {WORDS[kind]}", 100.0, only=kind)
+            Panel("share", f"share of the first, %\n{WORDS[kind]}", 100.0, only=kind)
             for kind in WORDS
         ),
-        Panel("used", "of the link used for data, %, queues apart", 100.0, only="own"),
+        Panel("used", "data of what the link carries, %\nqueues apart", 100.0, only="own"),
     )
     figure_rows: ClassVar[int] = 3
 

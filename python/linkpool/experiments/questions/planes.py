@@ -83,7 +83,7 @@ class Planes(Question):
     }
     schemes: ClassVar = tuple(TRANSPORTS)
     panels: ClassVar = tuple(
-        Panel("last", f"last completion over ideal\n{words}", log=True, only=what)
+        Panel("last", f"last completion over ideal\n{words}", only=what)
         for what, words in WORDS.items()
     )
     figure_rows: ClassVar[int] = 2

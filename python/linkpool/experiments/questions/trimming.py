@@ -38,7 +38,7 @@ TRANSPORTS: dict[str, Table] = {
     "fastflow": {**REPS, "sender_law": "fastflow"},
     "ndp": balancing.transport("ndp", BDP, "1ms"),
     "dctcp-trim": {**DCTCP, "trimming": True},
-    "dctcp": DCTCP,
+    "dctcp-drop": DCTCP,
 }
 
 
@@ -66,8 +66,8 @@ class Trimming(Question):
     settings: ClassVar = {f"incast-{n}": f"{n:,}" for n in SENDERS}
     schemes: ClassVar = tuple(TRANSPORTS)
     panels: ClassVar = (
-        Panel("last", "last completion over ideal"),
-        Panel("waste", "on the receiver's link beyond its data, %", 100.0),
+        Panel("last", "last completion over ideal", log=True),
+        Panel("waste", "beyond the data, on the\nreceiver's link, %", 100.0),
         Panel("resent", "data packets sent again, %", 100.0),
         Panel("victims", "p99 slowdown of hosts beside it", log=True),
     )
@@ -148,11 +148,19 @@ class Trimming(Question):
                 below=high,
             )
         against = [
-            ("incast-8", "dctcp-trim", "dctcp", "last", None, 0.8, "a NACK is faster than a timer"),
+            (
+                "incast-8",
+                "dctcp-trim",
+                "dctcp-drop",
+                "last",
+                None,
+                0.8,
+                "a NACK is faster than a timer",
+            ),
             (
                 "incast-1023",
                 "dctcp-trim",
-                "dctcp",
+                "dctcp-drop",
                 "last",
                 None,
                 1.0,
@@ -181,7 +189,7 @@ class Trimming(Question):
             (
                 "incast-1023",
                 "nscc",
-                "dctcp",
+                "dctcp-drop",
                 "victims",
                 None,
                 0.9,
