@@ -222,8 +222,6 @@ class Question(Experiment, ABC):
             if panel.log:
                 style.plain_log(at)
                 at.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            elif all(height is None or height >= 0 for bars in heights.values() for height in bars):
-                at.set_ylim(bottom=0)  # an interval may go below what a quantity can be
             at.set_ylabel(panel.label)
         longest = max(len(NAMES[scheme]) for scheme in self.schemes)
         style.legend(figure, axes.flat[0], int(columns * width / (0.7 + 0.08 * longest)))
