@@ -90,7 +90,7 @@ class Implementation(Question):
         trouble = {
             "unfinished": float(flows["fct_s"].null_count()),
             "timeouts": float(flows["timeouts"].sum()),
-            "resent": float(flows["retransmits"].sum()) / float(flows["segments"].sum()),
+            "resent": float(flows["retransmits"].sum()) / max(float(flows["segments"].sum()), 1.0),
         }
         if trouble["unfinished"] > 0:
             return trouble

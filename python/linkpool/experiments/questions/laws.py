@@ -93,7 +93,7 @@ class Laws(Question):
         flows = result.flows
         trouble = {
             "unfinished": float(flows["fct_s"].null_count()),
-            "resent": float(flows["retransmits"].sum()) / float(flows["segments"].sum()),
+            "resent": float(flows["retransmits"].sum()) / max(float(flows["segments"].sum()), 1.0),
         }
         last, mean = balancing.last_s(result), flows["fct_s"].mean()
         if last is None:
@@ -104,7 +104,7 @@ class Laws(Question):
         return {
             "last": last / ideal,
             "mean": float(mean) / ideal,  # type: ignore[arg-type]
-            "queue": float(queue),  # type: ignore[arg-type]
+            "queue": None if queue is None else float(queue),  # type: ignore[arg-type]
             **trouble,
         }
 

@@ -154,6 +154,8 @@ class Migration(Question):
             flows.group_by("transport").agg(pl.col("measured_subflow_bytes").sum()).iter_rows()
         )
         total = sum(got.values())
+        if not total:
+            return {}
         laws = [law for law in LAWS if law in got]
         shares = {f"share-{law}": got[law] / total for law in laws}
         used = 8 * total / (8e-3 * RATE_BPS)
