@@ -43,6 +43,18 @@ def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
     return f"[topology.{kind}]\n{keys}{link}", hosts, links
 
 
+# Classes of data. Transports have the priorities 2, 5 and 1; those of no class share a queue.
+CLASSES = [
+    "class = [{ priorities = [2], weight = 3, limit = 20 }, { priorities = [5], weight = 1 }]",
+    'class = [{ priorities = [2, 7], limit = "30KB", mark = "9KB" }, { priorities = [5] }]',
+    "class = [{ priorities = [5, 0], red = { min = 3, max = 9 } }, { priorities = [2] }]",
+]
+TRIMMING = [
+    "class = [{ priorities = [2], limit = 8, trim = true, weight = 2 }]",
+    "class = [{ priorities = [2, 3], limit = 4, trim = true }, { priorities = [5], weight = 1 }]",
+]
+
+
 ROCE = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift")
 """Values of `control` that are of the family RoCE."""
 
@@ -153,6 +165,11 @@ def scenario(number: str) -> str:
     pulls = draw.random() < 0.25
     names = ["t", "u"][: 1 if pulls else draw.randint(1, 2)]
     ports = queue(draw, pulls)
+    # Of numbers of their own, so that scenarios without classes stay what they are.
+    by_class = random.Random(f"classes of {number}")
+    classes = by_class.random() < 0.2
+    if classes:
+        ports = f"[queue]\nlimit = 40\n{by_class.choice(TRIMMING if pulls else CLASSES)}\n"
     parts = [
         f'seed = {draw.randrange(1 << 30)}\nduration = "1ms"\n',
         f'drain = "{draw.choice([30, 30, 0])}s"\n',
@@ -162,13 +179,20 @@ def scenario(number: str) -> str:
     changed = draw.random() < 0.35
     spreads = not changed and draw.random() < 0.2
     transports = [transport(draw, name, pulls) for name in names]
+    if classes:
+        priorities = [2, 5] if pulls else by_class.choice([[2, 5], [5, 1]])
+        transports = [
+            f"{text}priority = {priority}\n"
+            for text, priority in zip(transports, priorities, strict=False)
+        ]
     parts += transports
     parts += [
         workload(draw, draw.choice(names), hosts, label)
         for label in ("a", "b")[: draw.randint(1, 2)]
     ]
     parts += ['[routing]\nkind = "spray"\n'] if spreads else []
-    parts += [change(draw, links, "shared_buffer" not in ports)] if changed else []
+    has_limit = "shared_buffer" not in ports and not classes
+    parts += [change(draw, links, has_limit)] if changed else []
     watched = ", ".join(f'"{link}"' for link in links)
     if draw.random() < 0.4:
         parts.append('[record.counters]\nevery = "50us"\nuntil = "2ms"\n')

@@ -163,14 +163,41 @@ impl Queue {
         self.pfc.map(|pfc| Pfc { high: pfc.high && self.order == Order::Priority, ..pfc })
     }
 
+    /// The limit of the queue in which data of this priority waits; none: nothing of it is dropped there.
+    pub fn limit_of(&self, priority: u8) -> Option<QueueLimit> {
+        let class = self.classes.iter().find(|class| class.priorities.contains(&priority.into()));
+        match class {
+            Some(class) if class.lossless => None,
+            Some(class) => class.limit.or(Some(self.limit)),
+            None => self.shared_buffer.is_none().then_some(self.limit),
+        }
+    }
+
+    /// The least share of a link that data of this priority has while it waits, if its class has a weight: that, and the sum of
+    /// all.
+    pub fn share_of(&self, priority: u8) -> (u32, u32) {
+        let named = |priority| self.classes.iter().find(|class| class.priorities.contains(&priority));
+        let weights = || self.classes.iter().filter_map(|class| class.weight);
+        // Priorities of no class have the least weight together.
+        let Some(least) = weights().min() else { return (1, 1) };
+        let others = if (0..8).all(|priority| named(priority).is_some()) { 0 } else { least };
+        let own = named(priority.into()).map_or(Some(least), |class| class.weight);
+        own.map_or((1, 1), |own| (own, weights().sum::<u32>() + others))
+    }
+
+    /// Hosts do not trim: its classes that do so let all of their packets wait.
+    pub fn trim_no_more(&mut self) {
+        for class in self.classes.iter_mut().filter(|class| class.trim) {
+            (class.trim, class.limit) = (false, Some(QueueLimit::Packets(u32::MAX)));
+        }
+    }
+
     /// The queue of ports of hosts if switches have this one; `None` if it is the same.
     pub fn at_hosts(&self) -> Option<Queue> {
         if self.classes.iter().any(|class| class.trim) {
-            let mut classes = self.classes.clone();
-            for class in classes.iter_mut().filter(|class| class.trim) {
-                (class.trim, class.limit) = (false, Some(QueueLimit::Packets(u32::MAX)));
-            }
-            return Some(Queue { classes, ..self.clone() });
+            let mut queue = self.clone();
+            queue.trim_no_more();
+            return Some(queue);
         }
         let order = self.order.at_hosts()?;
         Some(Queue { limit: QueueLimit::Packets(u32::MAX), order, ..self.clone() })

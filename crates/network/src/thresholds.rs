@@ -145,9 +145,10 @@ impl Thresholds {
 
     #[cold]
     pub(crate) fn exempts(&self, kind: Kind) -> bool {
-        let syn = kind.has(Kind::SYN);
-        let fin = kind.has(Kind::FIN);
-        let pure_ack = !syn && !fin && !kind.has(Kind::DATA);
+        let (syn, data) = (kind.has(Kind::SYN), kind.has(Kind::DATA));
+        // Of data this bit is one of its priority.
+        let fin = kind.has(Kind::FIN) && !data;
+        let pure_ack = !syn && !fin && !data;
         self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
     }
 }

@@ -60,7 +60,7 @@ pub struct Surroundings {
     pub base_rtt: Time,
     /// Rate of all links of a host together; of the fastest host.
     pub rate: Rate,
-    /// Rate of one link of a host; of the slowest.
+    /// Rate of one link of a host, of the slowest; of its class at ports with classes.
     pub port_rate: Rate,
     /// Limit of the queue of a port, bytes on the wire; none if it has none.
     pub queue: Option<u64>,

@@ -116,6 +116,13 @@ impl Queue {
         either!(&self.packets, packets => packets.first_size()).unwrap_or(0)
     }
 
+    /// Is `packet`, which is refused, to be cut to its header? Not if it is refused early, while there is room.
+    fn cuts(&self, packet: &Packet, arrival: &Arrival<'_>) -> bool {
+        let arrival = Arrival { thresholds: &self.thresholds, ..*arrival };
+        let has_room = || either!(&self.packets, packets => packets.has_room(packet.size(), &arrival));
+        self.trims && packet.flags.has(Flags::TRIMMABLE) && !has_room()
+    }
+
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
         let arrival = Arrival { lossless: self.lossless, thresholds: &self.thresholds, ..*arrival };
         either!(&mut self.packets, packets => packets.enqueue(packet, &arrival, events))
@@ -123,12 +130,9 @@ impl Queue {
 }
 
 impl Classes {
-    /// The queues of `classes`, which have all priorities; control packets have `thresholds` and `marking`.
-    pub(super) fn new(
-        classes: &[ClassPolicy],
-        (thresholds, marking): (Thresholds, Marking),
-        place: (LinkId, u64),
-    ) -> Classes {
+    /// The queues of `classes`, which have all priorities, at a port with `thresholds`, of which control packets heed
+    /// none.
+    pub(super) fn new(classes: &[ClassPolicy], thresholds: Thresholds, place: (LinkId, u64)) -> Classes {
         let mut classes = classes.to_vec();
         // Those that take turns come first, and of the others those with the larger priority come last.
         classes.sort_by_key(|class| (class.quantum.is_none(), class.priorities.last()));
@@ -138,8 +142,8 @@ impl Classes {
             lossless: true,
             trims: false,
             quantum: None,
-            thresholds,
-            marking,
+            thresholds: thresholds.unmarking(),
+            marking: Marking::AtEnqueue,
         };
         classes.push(control);
         let mut queue_of = [0; CLASSES];
@@ -182,9 +186,7 @@ impl Discipline for Classes {
         let number = self.queue_of[usize::from(class_of(&packet))];
         let verdict = self.at(number, |queue| queue.enqueue(packet, arrival, events));
         match verdict {
-            Verdict::Dropped(packet)
-                if self.queues[usize::from(number)].trims && packet.flags.has(Flags::TRIMMABLE) =>
-            {
+            Verdict::Dropped(packet) if self.queues[usize::from(number)].cuts(&packet, arrival) => {
                 events.trims += 1;
                 let header = packet.trimmed();
                 let control = self.queue_of[usize::from(CONTROL)];
@@ -208,7 +210,7 @@ impl Discipline for Classes {
             |Queue { packets, thresholds, .. }| either!(packets, packets => packets.dequeue(thresholds, events)),
         )?;
         if self.in_turn.has(number) {
-            self.turns.spend(packet.size());
+            self.turns.spend(packet.size(), !self.waiting.has(number));
         }
         Some(packet)
     }
@@ -247,5 +249,311 @@ impl Discipline for Classes {
 
     fn longest(&self, _: &Thresholds) -> u32 {
         self.queues.iter().map(Queue::counted).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Red;
+    use super::*;
+    use crate::link::LinkKind;
+    use crate::packet::{Envelope, Kind};
+    use crate::queue_limit::QueueLimit;
+    use linkpool_settings::{Preset, Settings as _};
+    use linkpool_units::{HostId, Rate};
+    use proptest::prelude::*;
+
+    const HEADER: u16 = 64;
+
+    /// A class of these priorities, strict, with a limit of `limit` packets.
+    fn class(priorities: &[u8], limit: u32) -> ClassPolicy {
+        let bits = priorities.iter().fold(0, |bits, priority| bits | 1 << priority);
+        ClassPolicy {
+            priorities: ClassSet::of(bits),
+            thresholds: Thresholds::drop_tail(QueueLimit::Packets(limit)),
+            marking: Marking::AtEnqueue,
+            lossless: false,
+            trims: false,
+            quantum: None,
+        }
+    }
+
+    /// Data of 1,500 B with this priority, which may be marked and trimmed.
+    fn data(seq: u32, priority: u8) -> Packet {
+        sized(seq, priority, 1_500)
+    }
+
+    fn sized(seq: u32, priority: u8, size: u16) -> Packet {
+        let mut packet = Packet {
+            seq,
+            envelope: Envelope::new(HostId::new(7), size, size - HEADER),
+            flags: Flags::ECT | Flags::TRIMMABLE,
+            kind: Kind::DATA,
+            ..Packet::default()
+        };
+        packet.set_priority(priority);
+        packet
+    }
+
+    fn ack(seq: u32) -> Packet {
+        Packet { seq, envelope: Envelope::default().with_size(HEADER), kind: Kind::ACK, ..Packet::default() }
+    }
+
+    /// The queues of a port, with its link.
+    struct Port {
+        queues: Classes,
+        kind: LinkKind,
+        events: RareEvents,
+    }
+
+    impl Port {
+        fn new(classes: &[ClassPolicy]) -> Port {
+            // What control packets must not heed.
+            let thresholds = Thresholds::drop_tail(QueueLimit::Packets(1)).marking(QueueLimit::Packets(0), false);
+            let kind = LinkKind::new(Rate::gbps(10), Time::ZERO, thresholds);
+            let place = (LinkId::new(3), 1);
+            Port { queues: Classes::new(classes, thresholds, place), kind, events: RareEvents::default() }
+        }
+
+        fn enqueue(&mut self, packet: Packet) -> Verdict {
+            let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
+            let arrival = Arrival { now: Time::ZERO, kind, thresholds, buffer: None, lossless: false };
+            self.queues.enqueue(packet, &arrival, &mut self.events)
+        }
+
+        fn queues(&mut self, packet: Packet) -> bool {
+            matches!(self.enqueue(packet), Verdict::Queued)
+        }
+
+        fn begin(&mut self) -> Option<Packet> {
+            self.queues.dequeue(&self.kind.thresholds, &mut self.events)
+        }
+
+        /// The numbers of all packets in the order in which they are sent; those of headers are negative.
+        fn drain(&mut self) -> Vec<i64> {
+            let number = |packet: Packet| if packet.is_control() { -1 } else { 1 } * i64::from(packet.seq);
+            let mut next = || {
+                let packet = self.begin();
+                self.queues.sent(Time::ZERO);
+                packet
+            };
+            std::iter::from_fn(|| next().map(number)).collect()
+        }
+    }
+
+    /// Control packets, then classes without weight, the larger priority first, then those with a weight in turn, whatever
+    /// the order in which they are declared.
+    #[test]
+    fn classes_are_served_by_their_rank() {
+        let turns = |priorities, packets: u32| ClassPolicy { quantum: Some(packets * 1_500), ..class(priorities, 9) };
+        let mut port = Port::new(&[class(&[0, 3], 9), turns(&[7], 2), class(&[1, 2], 9), turns(&[4, 5, 6], 1)]);
+        for (number, priority) in (1..).zip([7, 7, 7, 7, 4, 6, 0, 2, 3, 1]) {
+            assert!(port.queues(data(number, priority)));
+        }
+        assert!(port.queues(ack(11)) && port.queues(ack(12)));
+        assert_eq!((port.queues.waiting(), port.queues.longest(&port.kind.thresholds)), ((12, 15_000 + 128), 4));
+        // That of 0 and 3 goes by 3, before that of 1 and 2. The first turn is that of 4 to 6, by its priority.
+        assert_eq!(port.drain(), [-11, -12, 7, 9, 8, 10, 5, 1, 2, 6, 3, 4]);
+        assert_eq!(port.queues.waiting(), (0, 0));
+    }
+
+    /// Each class has its limit, and counts what is in service of its own alone, if at all.
+    #[test]
+    fn classes_have_room_of_their_own() {
+        let counts = |of: ClassPolicy| ClassPolicy { thresholds: Thresholds { uncounted: 0, ..of.thresholds }, ..of };
+        let mut port = Port::new(&[counts(class(&[1], 2)), class(&[2], 3)]);
+        assert!((0..2).all(|number| port.queues(data(number, 1))) && !port.queues(data(2, 1)));
+        assert!((0..3).all(|number| port.queues(data(number, 2))) && !port.queues(data(3, 2)));
+        // One of priority 2 is in service: its class has room for it, the other none.
+        assert_eq!(port.begin().map(|packet| packet.priority()), Some(2));
+        assert!(port.queues(data(3, 2)) && !port.queues(data(2, 1)));
+        assert_eq!(port.queues.counted(&port.kind.thresholds), 5);
+        port.queues.sent(Time::ZERO);
+        (0..3).for_each(|_| _ = (port.begin(), port.queues.sent(Time::ZERO)));
+        assert_eq!(port.begin().map(|packet| packet.priority()), Some(1));
+        // One waits, and one in service counts.
+        assert!(!port.queues(data(2, 1)));
+        port.queues.sent(Time::ZERO);
+        assert!(port.queues(data(2, 1)));
+        // Any number of control packets have room.
+        assert!((0..100).all(|number| port.queues(ack(number))));
+    }
+
+    /// A packet that finds no room in a class that trims is cut to its header, which waits with control packets, and is not
+    /// marked there, nor when it leaves.
+    #[test]
+    fn a_class_trims_what_has_no_room() {
+        let marks = class(&[1], 2).thresholds.marking(QueueLimit::Packets(1), false);
+        let mut port = Port::new(&[ClassPolicy { trims: true, thresholds: marks, ..class(&[1], 2) }, class(&[2], 2)]);
+        let cut = |verdict| matches!(verdict, Verdict::Trimmed(header) if header.size() == HEADER && header.seq == 3);
+        assert!(port.queues(data(1, 1)) && port.queues(data(2, 1)) && cut(port.enqueue(data(3, 1))));
+        assert!(port.queues(ack(4)) && port.queues(data(5, 2)) && port.queues(data(6, 2)));
+        // Not one of a class that does not, nor one whose receiver would not understand it.
+        assert!(matches!(port.enqueue(data(7, 2)), Verdict::Dropped(packet) if packet.seq == 7));
+        let mut plain = data(8, 1);
+        plain.flags = Flags::ECT;
+        assert!(matches!(port.enqueue(plain), Verdict::Dropped(packet) if packet.seq == 8 && packet.size() == 1_500));
+        assert_eq!((port.events.trims, port.events.marks, port.queues.waiting()), (1, 1, (6, 6_000 + 128)));
+        let sent: Vec<_> = std::iter::from_fn(|| port.begin()).collect();
+        let marked: Vec<_> = sent.iter().map(|packet| (packet.seq, packet.flags.has(Flags::CE))).collect();
+        assert_eq!(marked, [(3, false), (4, false), (5, false), (6, false), (1, false), (2, true)]);
+        assert_eq!((sent[0].priority(), sent[0].payload()), (1, 1_500 - HEADER));
+    }
+
+    /// A packet that is refused early, while there is room, is dropped and not cut: by RED, or as it cannot be marked.
+    #[test]
+    fn a_class_does_not_trim_what_has_room() {
+        let red = Red { weight: 1.0, action: super::super::RedAction::Drop, ..Red::defaults(Preset::Linux) };
+        let red = Red { min: QueueLimit::Packets(1), max: QueueLimit::Packets(2), gentle: false, ..red };
+        let trims = ClassPolicy { trims: true, ..class(&[1], 4) };
+        let thresholds = Thresholds { drop_non_ect: true, ..trims.thresholds };
+        let mut port = Port::new(&[ClassPolicy { marking: Marking::Red(red), thresholds, ..trims }]);
+        assert!((0..2).all(|number| port.queues(data(number, 1))));
+        assert!(matches!(port.enqueue(data(2, 1)), Verdict::Dropped(packet) if packet.size() == 1_500));
+        let thresholds = Thresholds { drop_non_ect: true, ..trims.thresholds.marking(QueueLimit::Packets(1), false) };
+        let mut port = Port::new(&[ClassPolicy { thresholds, ..trims }]);
+        let unmarkable = |number| Packet { flags: Flags::TRIMMABLE, ..data(number, 1) };
+        assert!(port.queues(unmarkable(0)) && matches!(port.enqueue(unmarkable(1)), Verdict::Dropped(_)));
+        assert!((1..4).all(|number| port.queues(data(number, 1))));
+        assert!(matches!(port.enqueue(unmarkable(4)), Verdict::Trimmed(_)));
+        assert_eq!(port.events.trims, 1);
+    }
+
+    /// Classes that are closed wait, and what they hold is known; others go on.
+    #[test]
+    fn closed_classes_wait() {
+        let lossless = |priority| ClassPolicy { lossless: true, ..class(&[priority], 1) };
+        let mut port = Port::new(&[lossless(3), lossless(5), class(&[0, 1, 2, 4, 6, 7], 9)]);
+        for (number, priority) in (1..).zip([3, 3, 5, 7, 0]) {
+            assert!(port.queues(data(number, priority)));
+        }
+        port.queues.close(ClassSet::of(1 << 3));
+        assert_eq!((port.queues.held(), port.queues.waits(3), port.queues.waits(1)), (3_000, true, true));
+        assert_eq!(port.drain(), [4, 5, 3]);
+        assert_eq!((port.queues.held(), port.queues.waits(5), port.queues.waiting()), (3_000, false, (2, 3_000)));
+        port.queues.close(ClassSet::of(1 << 5));
+        assert_eq!((port.queues.held(), port.drain()), (0, vec![1, 2]));
+    }
+
+    /// A leaving packet is marked by the queue of its own class.
+    #[test]
+    fn leaving_packets_are_marked_by_their_class() {
+        let of = |priority| {
+            let thresholds = class(&[priority], 9).thresholds.marking(QueueLimit::Packets(2), false);
+            ClassPolicy { thresholds, marking: Marking::AtDequeue, ..class(&[priority], 9) }
+        };
+        let mut port = Port::new(&[of(1), of(2)]);
+        for (number, priority) in (1..).zip([1, 1, 1, 1, 2, 2]) {
+            assert!(port.queues(data(number, priority)));
+        }
+        let sent: Vec<_> = std::iter::from_fn(|| port.begin()).map(|p| (p.seq, p.flags.has(Flags::CE))).collect();
+        assert_eq!(sent, [(5, false), (6, false), (1, true), (2, true), (3, false), (4, false)]);
+        assert_eq!(port.events.marks, 2);
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Data { priority: u8, size: u16 },
+        Ack,
+        Begin,
+        Sent,
+        Close(u16),
+        GiveUp,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => (0u8..8, 100u16..1_500).prop_map(|(priority, size)| Step::Data { priority, size }),
+            1 => Just(Step::Ack),
+            4 => Just(Step::Begin),
+            4 => Just(Step::Sent),
+            1 => (0u16..256).prop_map(Step::Close),
+            1 => Just(Step::GiveUp),
+        ]
+    }
+
+    proptest! {
+        /// Each packet is sent, dropped, given up or still there, once; those of a class leave in the order in which they came;
+        /// none leaves while its class is closed or while one of a larger rank may go; the sums are those of the queues.
+        #[test]
+        fn nothing_is_lost_and_nothing_comes_twice(
+            limits in prop::collection::vec((1u32..9, any::<bool>(), prop::option::of(1u32..4)), 4),
+            steps in prop::collection::vec(step(), 1..300),
+        ) {
+            // Classes of two priorities each: 0 and 1, and so on.
+            let classes: Vec<ClassPolicy> = (0..4)
+                .zip(&limits)
+                .map(|(number, (limit, trims, weight))| ClassPolicy {
+                    trims: *trims,
+                    quantum: weight.map(|weight| weight * 1_500),
+                    ..class(&[2 * number, 2 * number + 1], *limit)
+                })
+                .collect();
+            let mut port = Port::new(&classes);
+            let queue_of = |packet: &Packet| if packet.is_control() { 4 } else { usize::from(packet.priority() / 2) };
+            let mut inside: [Vec<u32>; 5] = Default::default();
+            let (mut closed, mut gone, mut came) = (0u16, 0, 0);
+            for (number, step) in (0..).zip(&steps) {
+                let packet = match *step {
+                    Step::Data { priority, size } => sized(number, priority, size),
+                    Step::Ack => ack(number),
+                    Step::Begin => {
+                        let is_open = |queue: usize| closed >> (2 * queue) & 3 == 0;
+                        let ready: Vec<usize> = (0..4).filter(|q| is_open(*q) && !inside[*q].is_empty()).collect();
+                        let Some(packet) = port.begin() else {
+                            prop_assert!(ready.is_empty() && inside[4].is_empty());
+                            continue;
+                        };
+                        let queue = queue_of(&packet);
+                        let strict = ready.iter().rev().find(|q| limits[**q].2.is_none());
+                        match (inside[4].is_empty(), strict) {
+                            (false, _) => prop_assert_eq!(queue, 4),
+                            (true, Some(strict)) => prop_assert_eq!(queue, *strict),
+                            (true, None) => prop_assert!(ready.contains(&queue)),
+                        }
+                        prop_assert_eq!(inside[queue].remove(0), packet.seq);
+                        gone += 1;
+                        continue;
+                    }
+                    Step::Sent => {
+                        port.queues.sent(Time::ZERO);
+                        continue;
+                    }
+                    Step::Close(classes) => {
+                        closed = classes;
+                        port.queues.close(ClassSet::of(classes));
+                        continue;
+                    }
+                    Step::GiveUp => {
+                        let Some(packet) = port.queues.give_up(Time::ZERO) else {
+                            prop_assert!(inside.iter().all(Vec::is_empty));
+                            continue;
+                        };
+                        prop_assert_eq!(inside[queue_of(&packet)].remove(0), packet.seq);
+                        gone += 1;
+                        continue;
+                    }
+                };
+                came += 1;
+                let queue = queue_of(&packet);
+                match port.enqueue(packet) {
+                    Verdict::Queued => inside[queue].push(number),
+                    Verdict::Trimmed(header) => {
+                        prop_assert!(limits[queue].1 && header.is_control() && header.seq == number);
+                        inside[4].push(number);
+                    }
+                    Verdict::Dropped(packet) => {
+                        prop_assert!(!limits[queue].1 && packet.seq == number);
+                        gone += 1;
+                    }
+                    Verdict::Returned(_) => prop_assert!(false, "nothing goes back"),
+                }
+                prop_assert!(queue == 4 || inside[queue].len() as u32 <= limits[queue].0);
+                let waiting: usize = inside.iter().map(Vec::len).sum();
+                prop_assert_eq!((port.queues.waiting().0 as usize, gone + waiting), (waiting, came));
+            }
+            while port.queues.give_up(Time::ZERO).is_some() {}
+            prop_assert_eq!(port.queues.waiting(), (0, 0));
+        }
     }
 }

@@ -25,6 +25,11 @@ impl Fifo {
     pub(super) fn first_size(&self) -> Option<u16> {
         self.waiting.first_size()
     }
+
+    /// Has it room for a packet of `size`?
+    pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
+        self.waiting.has_room(size, arrival)
+    }
 }
 
 impl Discipline for Fifo {

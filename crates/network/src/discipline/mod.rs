@@ -25,7 +25,7 @@ pub use shared_buffer::SharedBuffer;
 pub use trimming::Trimming;
 pub(crate) use waiting::{Arrival, Discipline, Verdict};
 
-use crate::class::CLASSES;
+use crate::class::CONTROL;
 use crate::fabric::LinkId;
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
@@ -110,8 +110,8 @@ pub(crate) enum Marking {
 }
 
 /// By class: the name of the stream of random numbers of its queue.
-const RED_STREAMS: [&str; CLASSES] =
-    ["red-low", "red-1", "red-2", "red-3", "red-4", "red-5", "red-6", "red-high", "red-control"];
+const RED_STREAMS: [&str; CONTROL as usize] =
+    ["red-low", "red-1", "red-2", "red-3", "red-4", "red-5", "red-6", "red-high"];
 
 /// The random numbers of the RED queue of the class with this number at the port of `link`.
 fn red_stream(class: u8, link: LinkId, seed: u64) -> Stream {
@@ -143,13 +143,12 @@ impl Configuration {
         seed: u64,
         make: M,
     ) -> M::Made {
-        let of_port = (thresholds, self.marking);
         if let Some(classes) = &self.classes {
-            return make.of(classes::Classes::new(classes, of_port, (link, seed)));
+            return make.of(classes::Classes::new(classes, thresholds, (link, seed)));
         }
         if let Some(pfc) = pfc {
             let classes = ClassPolicy::strict(pfc.lossless(), thresholds, self.marking);
-            return make.of(classes::Classes::new(&classes, of_port, (link, seed)));
+            return make.of(classes::Classes::new(&classes, thresholds, (link, seed)));
         }
         let fifo = |marks_at_dequeue| [(); 2].map(|()| fifo::Fifo::new(marks_at_dequeue));
         match self.marking {

@@ -122,6 +122,11 @@ impl RedQueue {
         self.waiting.first_size()
     }
 
+    /// Has it room for a packet of `size`?
+    pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
+        self.waiting.has_room(size, arrival)
+    }
+
     /// The length of the queue, in the unit of `min`.
     fn length(&self, thresholds: &Thresholds) -> f64 {
         let (packets, bytes) = self.waiting.counted(thresholds);

@@ -40,17 +40,28 @@ impl RoundRobin {
                     return turn;
                 }
             } else {
-                // Nothing is kept for a queue that has nothing to send (Figure 2 of the paper), or is paused.
+                // Nothing is kept for a queue that is paused.
                 self.deficits[turn] = 0;
             }
-            self.turn = (self.turn + 1) % self.count;
-            self.has_begun = false;
+            self.pass_on();
         }
     }
 
-    /// The queue that [`RoundRobin::next`] has named sends a packet of this size.
-    pub(super) fn spend(&mut self, size: u16) {
-        self.deficits[usize::from(self.turn)] -= u32::from(size);
+    /// The queue that [`RoundRobin::next`] has named sends a packet of this size. If that was its last, its turn is over,
+    /// and it keeps nothing (Figure 2 of the paper).
+    pub(super) fn spend(&mut self, size: u16, is_last: bool) {
+        let deficit = &mut self.deficits[usize::from(self.turn)];
+        *deficit -= u32::from(size);
+        if is_last {
+            *deficit = 0;
+            self.pass_on();
+        }
+    }
+
+    /// The next turn is that of the next queue.
+    fn pass_on(&mut self) {
+        self.turn = (self.turn + 1) % self.count;
+        self.has_begun = false;
     }
 }
 
@@ -62,7 +73,7 @@ mod tests {
     fn sent(round: &mut RoundRobin, ready: u16, sizes: [u16; 3], packets: usize) -> Vec<usize> {
         let mut next = || {
             let queue = round.next(ClassSet::of(ready), |queue| sizes[queue]);
-            round.spend(sizes[queue]);
+            round.spend(sizes[queue], false);
             queue
         };
         (0..packets).map(|_| next()).collect()
@@ -86,6 +97,24 @@ mod tests {
         assert_eq!(sent(&mut round, 0b110, [1_000; 3], 4), [1, 2, 1, 2]);
         assert_eq!(round.deficits[..3], [0; 3]);
         assert_eq!(sent(&mut round, 0b111, [1_000; 3], 5), [0, 0, 0, 1, 2]);
+    }
+
+    /// What is left of a turn whose queue has become empty is lost, also if the queue has packets again before others are asked.
+    #[test]
+    fn a_queue_that_becomes_empty_ends_its_turn() {
+        let mut round = RoundRobin::new(&[3_000, 1_000]);
+        assert_eq!(round.next(ClassSet::of(0b01), |_| 1_000), 0);
+        round.spend(1_000, true);
+        assert_eq!((round.deficits[0], round.turn, round.has_begun), (0, 1, false));
+        // Then the second has its turn, and the first a whole one.
+        let sent: Vec<usize> = (0..5)
+            .map(|_| {
+                let queue = round.next(ClassSet::of(0b11), |_| 1_000);
+                round.spend(1_000, false);
+                queue
+            })
+            .collect();
+        assert_eq!(sent, [1, 0, 0, 0, 1]);
     }
 
     /// The paper's lemma 1: while a queue has packets, no deficit is as large as the largest packet at the end of a turn; and

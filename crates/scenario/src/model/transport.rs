@@ -4,6 +4,7 @@
 use linkpool_settings::{Form, Mixed, Preset, Settings, mixed, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
 use linkpool_transport::{Config, OwnSettings, PlbConfig, RepsConfig, WireConfig};
+use linkpool_workload::FlowPriority;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +154,17 @@ pub enum Priority {
     Scatter,
     /// All data has this priority, from 0 to 7.
     Number(u8),
+}
+
+impl Priority {
+    /// That of packets that have one, from 0 to 7.
+    pub fn number(self) -> u8 {
+        match self {
+            Priority::Low => FlowPriority::Low.number(),
+            Priority::High | Priority::Scatter => FlowPriority::High.number(),
+            Priority::Number(number) => number,
+        }
+    }
 }
 
 impl Mixed for Priority {

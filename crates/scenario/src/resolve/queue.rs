@@ -51,8 +51,15 @@ fn layer_queues(
             section.error(layer.name(), message);
         } else {
             // Keys that are left out are as in `[queue]`.
-            let base = base?.clone();
-            let own = section.within(layer.name(), |section| queue(base, &["class"], transports, section))??;
+            let mut base = base?.clone();
+            let own = section.within(layer.name(), |section| {
+                // Hosts do not trim, but for classes of their own.
+                if layer == Layer::Host && !section.has("class") {
+                    base.trim_no_more();
+                }
+                queue(base, &["class"], transports, section)
+            });
+            let own = own??;
             queues.push((layer, own));
         }
     }
@@ -103,7 +110,7 @@ fn queue(
     }
     // A shared buffer's threshold moves.
     if let (Some(mark), None, true) = (queue.mark, &queue.shared_buffer, section.is_good()) {
-        check_mark((mark, queue.limit), transports, section);
+        section.check(is_reached(mark, queue.limit, transports), "mark", ABOVE_LIMIT);
     }
     section.is_good().then_some(queue)
 }
@@ -136,21 +143,42 @@ fn classes(section: &mut Section<'_, '_>) -> Vec<QueueClass> {
 
 /// What the classes of `queue` need of its other keys.
 fn check_classes(queue: &Queue, transports: &Transports, section: &mut Section<'_, '_>) {
-    if !section.is_good() || !section.has("class") {
+    if !section.is_good() {
+        return;
+    }
+    if !section.has("class") {
+        // A layer may have changed what classes of `[queue]` leave out.
+        let all = queue.classes.iter().all(|class| can_mark(class, queue, transports));
+        for (key, why) in [("limit", NEVER_MARKED), ("mark", ABOVE_A_LIMIT)] {
+            section.check(all || !section.has(key), key, why);
+        }
         return;
     }
     for (path, class) in section.elements("class").into_iter().zip(&queue.classes) {
         let section = &mut section.at(path);
         let message = "ports pause their neighbours where [queue.pfc] says how; write it, or leave `lossless` out";
         section.check(!class.lossless || queue.pfc.is_some(), "lossless", message);
-        let limit = class.limit.unwrap_or(queue.limit);
-        if let (Some(mark), false) = (class.mark, class.lossless) {
-            check_mark((mark, limit), transports, section);
+        match (class.mark, class.limit) {
+            (Some(_), _) => section.check(can_mark(class, queue, transports), "mark", ABOVE_LIMIT),
+            (None, Some(_)) => section.check(can_mark(class, queue, transports), "limit", NEVER_MARKED),
+            (None, None) => {}
         }
     }
 }
 
-fn check_mark((mark, limit): (QueueLimit, QueueLimit), transports: &Transports, section: &mut Section<'_, '_>) {
+const ABOVE_LIMIT: &str =
+    "above `limit`, so that packets are dropped and none is ever marked; lower `mark` or raise `limit`";
+const ABOVE_A_LIMIT: &str = "above the `limit` of a class, so that packets are dropped and none is ever marked; lower `mark`, or raise that `limit`";
+const NEVER_MARKED: &str = "below the `mark` of a class, so that packets are dropped and none is ever marked; raise `limit`, or write a lower `mark` in the class";
+
+/// Can a queue of `class` be so long that it marks, if it has a threshold?
+fn can_mark(class: &QueueClass, queue: &Queue, transports: &Transports) -> bool {
+    let mark = class.mark.or(queue.mark).filter(|_| class.red.is_none() && !class.lossless);
+    mark.is_none_or(|mark| is_reached(mark, class.limit.unwrap_or(queue.limit), transports))
+}
+
+/// Can a queue with this limit be as long as `mark`?
+fn is_reached(mark: QueueLimit, limit: QueueLimit, transports: &Transports) -> bool {
     // The longest queue that the limit allows, in the unit of the threshold.
     let (mark, longest) = match (mark, limit) {
         (QueueLimit::Packets(mark), QueueLimit::Packets(limit)) => (mark.into(), limit.into()),
@@ -162,7 +190,5 @@ fn check_mark((mark, limit): (QueueLimit, QueueLimit), transports: &Transports, 
             (mark, transports.largest_packet().map_or(u64::MAX, |largest| largest * u64::from(limit)))
         }
     };
-    let message = "above `limit`, so that packets are dropped and none is ever marked; \
-                   lower `mark` or raise `limit`";
-    section.check(mark <= longest, "mark", message);
+    mark <= longest
 }

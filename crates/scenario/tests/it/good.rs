@@ -384,6 +384,32 @@ fn the_network_completes_uet() {
         .replace("\"R\"", "\"h1\"");
     let planes = good(&planes).transports[0].own.uet;
     assert_eq!((planes.host_rate, planes.rto), (Some(Rate::gbps(40)), found.rto));
+    // At ports with classes the queue is that of its own class: of 8 packets, of 50, of 100 as `[queue]` says. Nothing is lost in
+    // one that is lossless.
+    let by_class = |priority: u8, class: &str| {
+        let classes = format!(
+            "limit = 100\nclass = [{{ priorities = [4], {class} }}, {{ priorities = [3], limit = 50 }}, {{ priorities = [6] }}]\n\
+             [queue.pfc]\nbuffer = \"9MB\"\n"
+        );
+        let pausing = class.contains("lossless");
+        let classes = if pausing { classes } else { classes.replace("[queue.pfc]\nbuffer = \"9MB\"\n", "") };
+        let text = text(&format!("priority = {priority}\ntrimmable = {}", !pausing)).replace(trimming, &classes);
+        good(&text).transports[0].own.uet.rto
+    };
+    let of_packets = |packets: u64| Some(Time::from_us(15) + Time(6 * packets * 4_160 * 800));
+    let trims = "limit = 8, trim = true";
+    assert_eq!([4, 3, 6, 0].map(|priority| by_class(priority, trims)), [8, 50, 100, 100].map(of_packets));
+    assert_eq!(
+        [4, 3].map(|priority| by_class(priority, "lossless = true")),
+        [Some(Time::from_us(100)), of_packets(50)]
+    );
+    // With a weight of 2 beside 1 and 1, which is that of no class, half of the link is its own.
+    let weights = "class = [{ priorities = [4], weight = 2, limit = 8 }, { priorities = [3], weight = 1 }, { priorities = [5] }]\n";
+    let by_weight = |priority: u8| {
+        let text = text(&format!("priority = {priority}\ntrimmable = false")).replace(trimming, weights);
+        good(&text).transports[0].own.uet.rto
+    };
+    assert_eq!([4, 3, 0, 5].map(by_weight), [2 * 8, 4 * 100, 4 * 100, 100].map(of_packets));
     let rules = uet("nscc_rules = \"spec-1.0.3\"\nnscc_losses_ignored = false").nscc;
     assert_eq!((rules.unit, rules.average, rules.without_sample), (Unit::Mtu, Average::BaseRtt, WithoutSample::Hold));
     assert_eq!((rules.at_end, rules.nacks_lower_rtt, rules.losses_ignored), (true, false, false));

@@ -78,10 +78,7 @@ impl PlannedTransport {
                 scenario::Priority::High | scenario::Priority::Number(_) => Subflows::All,
                 scenario::Priority::Scatter => scatter,
             },
-            priority: match t.priority {
-                scenario::Priority::Number(number) => number,
-                _ => FlowPriority::High.number(),
-            },
+            priority: t.priority.number(),
             balancing: match t.paths.rule {
                 Paths::Plb => Some(Balancing::Plb(t.paths.plb)),
                 Paths::Reps => Some(Balancing::Reps(t.paths.reps)),

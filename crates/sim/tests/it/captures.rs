@@ -124,6 +124,27 @@ fn lines(captured: &Captured) -> Vec<String> {
     captured.frames.iter().map(Frame::line).collect()
 }
 
+/// Data of priority 7 has expedited forwarding (46, RFC 3246), that of 1 to 6 the class selector of its number (RFC 2474,
+/// section 4.2.2: 8 times the number), and other data none. Packets without data are as at ports with two priorities, where 4
+/// to 7 are high.
+#[test]
+fn each_priority_has_its_code_point() {
+    for (priority, data, others) in
+        [(0, 0, 0), (1, 8, 0), (2, 16, 0), (3, 24, 0), (4, 32, 46), (5, 40, 46), (6, 48, 46), (7, 46, 46)]
+    {
+        let captured = captured(&format!(
+            "{LINE}[[queue.class]]\npriorities = [3, 5]\n[transport.t]\ncontrol = \"dctcp\"\npriority = {priority}\n\
+             [[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"30KB\"\n[record]\ncapture = {{}}\n"
+        ));
+        let carries: Vec<_> = captured.frames.iter().map(|frame| (frame.payload > 0, frame.ip.2)).collect();
+        assert!(carries.contains(&(true, data)) && carries.contains(&(false, others)));
+        let right = |(has_data, dscp): &(bool, u8)| *dscp == if *has_data { data } else { others };
+        assert!(carries.iter().all(right), "{priority}: {carries:?}");
+        // Bits of the priority are no flags of TCP.
+        assert!(captured.frames.iter().all(|frame| frame.payload == 0 || frame.tcp.ack && !frame.tcp.fin));
+    }
+}
+
 /// Two links of 10 Gbit/s and 2 us: 90 B take 72 ns, 1,538 B 1,230.4 ns. Options: largest segment
 /// 1,448, SACK permitted, scale 14, and padding (RFC 9293, 2018, 7323).
 #[test]

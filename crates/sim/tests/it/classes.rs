@@ -208,3 +208,210 @@ fn classes_are_the_same_on_four_threads() {
     let r = same_on_four_threads(&scenario(&bed(&red, &["1", "2", "6"]).replace("100ms", "20ms")));
     assert!(r.link("L->R").stats.rare.drops > 0);
 }
+
+/// Six senders of this transport and one receiver at 10 Gbit/s; `queue` has the keys of `[queue]`.
+fn incast(queue: &str, transport: &str) -> String {
+    let flows = (1..=6).map(|i| {
+        format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"S{i}\"\nto = \"R\"\nsize = \"{}KB\"\n", 100 + 30 * i)
+    });
+    format!(
+        "duration = \"1ms\"\ndrain = \"50ms\"\n[topology.many-to-one]\nsenders = 6\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+         [queue]\n{queue}\n[transport.t]\n{transport}\n{}",
+        flows.collect::<String>()
+    )
+}
+
+const ONE_CLASS: &str = "class = [{ priorities = [0, 1, 2, 3, 4, 5, 6, 7], limit = 8, trim = true }]";
+
+/// Ports that trim the packet that arrives, and serve headers always first and without limit, are ports of one class that
+/// trims: flows and links of UET and of NDP are the same.
+#[test]
+fn a_class_that_trims_is_a_port_that_trims() {
+    let alone = "discipline = \"trimming\"\nlimit = 8\n\
+                 trimming = { trim_arriving = 1, share = 1000000000, headers = 1000000000, return_to_sender = false }";
+    for transport in ["control = \"uet\"\nmss = \"4096B\"", "control = \"ndp\"\nmin_rto = \"5ms\""] {
+        let [port, class] = [alone, ONE_CLASS].map(|queue| run(&incast(queue, transport)));
+        let flows = |r: &Run| -> Vec<_> {
+            r.outcome
+                .flows
+                .iter()
+                .map(|f| (f.finished, f.subflows.iter().map(|s| s.stats).collect::<Vec<_>>()))
+                .collect()
+        };
+        assert_eq!(flows(&port), flows(&class), "{transport}");
+        let links = |r: &Run| -> Vec<_> {
+            r.outcome.links.iter().map(|l| (l.stats.packets, l.stats.bytes, l.stats.rare.trims, l.sent_bytes)).collect()
+        };
+        assert_eq!(links(&port), links(&class), "{transport}");
+        let rare = class.link("W->R").stats.rare;
+        assert!(rare.trims > 10 && rare.drops == 0, "{transport}: {rare:?}");
+        assert!(class.outcome.flows.iter().all(|flow| flow.finished.is_some()));
+    }
+}
+
+/// A number chooses the class of the data of UET and of NDP: of the flows of priority 2 packets are trimmed, and sent again;
+/// those of priority 5 have room.
+#[test]
+fn a_number_chooses_the_class_of_uet_and_ndp() {
+    let classes = "[[queue.class]]\npriorities = [2]\nlimit = 3\ntrim = true\nweight = 1\n\
+                   [[queue.class]]\npriorities = [5]\nlimit = 5000\ntrim = true\nweight = 1\n";
+    for transport in ["control = \"uet\"", "control = \"ndp\"\nmin_rto = \"5ms\""] {
+        let text = incast(classes, &format!("{transport}\npriority = 2"));
+        let (head, flows) = text.split_once("[[workload.flow]]").expect("a flow");
+        let flows: Vec<_> = flows.split("[[workload.flow]]").collect();
+        let flows = flows.iter().enumerate().map(|(number, flow)| {
+            let flow = if number % 2 == 1 { flow.replace("\"t\"", "\"u\"") } else { flow.to_string() };
+            format!("[[workload.flow]]{flow}")
+        });
+        let r = run(&format!("{head}[transport.u]\n{transport}\npriority = 5\n{}", flows.collect::<String>()));
+        let again = |first| (first..6).step_by(2).map(|flow| r.flow(flow).total(|s| s.retransmits)).sum::<u64>();
+        assert_eq!((again(0), again(1)), (r.link("W->R").stats.rare.trims, 0), "{transport}");
+        assert!(again(0) > 0 && r.outcome.flows.iter().all(|flow| flow.finished.is_some()), "{transport}");
+    }
+}
+
+/// A lossless class of RoCE, one of UET that trims and one of TCP that drops share a port. Each keeps to its own: nothing of
+/// RoCE is sent again, headers and drops are those of the others, and all flows end.
+#[test]
+fn a_class_trims_beside_one_that_drops_and_one_that_pauses() {
+    let r = run("duration = \"1ms\"
+        drain = \"1s\"
+        [topology.many-to-one]
+        senders = 8
+        rate = \"10Gbps\"
+        delay = \"1us\"
+        [queue.pfc]
+        buffer = \"400KB\"
+        xoff = \"10KB\"
+        [[queue.class]]
+        priorities = [3]
+        lossless = true
+        weight = 1
+        [[queue.class]]
+        priorities = [2]
+        limit = 4
+        trim = true
+        weight = 1
+        [[queue.class]]
+        priorities = [1]
+        limit = 20
+        weight = 1
+        [transport.rdma]
+        control = \"roce\"
+        priority = 3
+        [transport.uet]
+        control = \"uet\"
+        priority = 2
+        [transport.tcp]
+        control = \"reno\"
+        priority = 1
+        min_rto = \"1ms\"
+        [[workload.flow]]
+        transport = \"rdma\"
+        from = \"S1\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"rdma\"
+        from = \"S2\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"uet\"
+        from = \"S3\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"uet\"
+        from = \"S4\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"uet\"
+        from = \"S5\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"uet\"
+        from = \"S6\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"tcp\"
+        from = \"S7\"
+        to = \"R\"
+        size = \"500KB\"
+        [[workload.flow]]
+        transport = \"tcp\"
+        from = \"S8\"
+        to = \"R\"
+        size = \"500KB\"
+        ");
+    assert!(r.outcome.flows.iter().all(|flow| flow.finished.is_some()));
+    let again = |flows: std::ops::Range<usize>| flows.map(|flow| r.flow(flow).total(|s| s.retransmits)).sum::<u64>();
+    let rare = r.link("W->R").stats.rare;
+    assert_eq!(again(0..2), 0);
+    assert!(again(2..6) >= rare.trims, "each header asks for one packet");
+    assert!(rare.trims > 0 && rare.drops > 0 && again(6..8) >= rare.drops, "{rare:?}");
+    let pauses = |link| r.link(link).pauses.unwrap().pauses;
+    assert!(pauses("S1->W") > 0 && pauses("S3->W") == 0 && pauses("S7->W") == 0);
+    // A host keeps what it has not sent.
+    let hosts = r.outcome.links.iter().zip(r.plan.fabric.links()).filter(|(_, spec)| spec.from.index() < 9);
+    assert!(hosts.into_iter().all(|(link, _)| link.stats.rare.trims + link.stats.rare.drops == 0));
+}
+
+/// Ports of hosts do not trim, even where `[queue.layer.host]` has other keys: two flows of NDP of one host wait there.
+#[test]
+fn hosts_do_not_trim() {
+    let two = |more: &str| {
+        let text = incast(ONE_CLASS, "control = \"ndp\"\nmin_rto = \"5ms\"").replace("from = \"S2\"", "from = \"S1\"");
+        let r = run(&text.replace("[transport.t]", &format!("{more}[transport.t]")));
+        r.link("S1->W").stats.rare.trims
+    };
+    assert_eq!(two(""), 0);
+    assert_eq!(two("[queue.layer.host]\ncount_in_service = true\n"), 0);
+    assert!(two(&format!("[queue.layer.host]\n{ONE_CLASS}\n")) > 0, "unless classes of their own say so");
+}
+
+/// Ports that trim by class are the same on four threads.
+#[test]
+fn trimming_in_classes_is_the_same_on_four_threads() {
+    for transport in ["control = \"uet\"", "control = \"ndp\"\nmin_rto = \"5ms\""] {
+        let r = same_on_four_threads(&scenario(&format!(
+            "duration = \"1ms\"
+            drain = \"20ms\"
+            [topology.fat-tree]
+            k = 4
+            rate = \"10Gbps\"
+            delay = \"1us\"
+            [[queue.class]]
+            priorities = [1]
+            weight = 2
+            limit = 8
+            trim = true
+            [transport.t]
+            {transport}
+            priority = 1
+            [transport.u]
+            {transport}
+            [[workload.permutation]]
+            transport = \"t\"
+            size = \"50KB\"
+            [[workload.incast]]
+            transport = \"u\"
+            senders = 8
+            receiver = 3
+            size = \"20KB\"
+            bursts = 1
+            [[workload.incast]]
+            transport = \"t\"
+            senders = 8
+            receiver = 3
+            size = \"20KB\"
+            bursts = 1
+            "
+        )));
+        assert!(r.outcome.links.iter().map(|link| link.stats.rare.trims).sum::<u64>() > 0);
+        assert!(r.outcome.flows.iter().all(|flow| flow.finished.is_some()));
+    }
+}

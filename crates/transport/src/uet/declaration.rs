@@ -112,8 +112,8 @@ settings! {
         /// Rate of all links of a host. Without the key: of the fastest host.
         host_rate: Option<Rate>, from |_u| None => "of the topology", within Bounds::POSITIVE;
         /// The time after which the oldest packet without an answer is sent again; it does not grow.
-        /// Without the key: 15 us and the time in which 6 full data queues leave at the rate of a link of a host,
-        /// or 100 us if queues have no limit.
+        /// Without the key: 15 us and the time in which 6 full data queues leave at the rate of a link of a host, those of its class at
+        /// the share of its weight; or 100 us if queues have no limit.
         rto: Option<Time>, from |_u| None => "of the queues", within Bounds::POSITIVE_SPAN;
         /// The largest window, in bandwidth-delay products of the flow; of several subflows all windows together.
         most_products "max_window_bdp": f64 = 1.5, within Bounds::POSITIVE;

@@ -274,7 +274,13 @@ const PORTS: &[&str] = &[
     "limit = \"40KB\"\nred = { min = \"3KB\", max = \"9KB\", weight = 0.05, gentle = false, action = \"drop\" }\n",
     "shared_buffer = { size = \"60KB\", alpha = 1 }\nmark = 10\n",
     "shared_buffer = { size = \"40KB\", alpha = 0.5 }\ndiscipline = \"priority\"\nmark = \"9KB\"\nmark_at = \"dequeue\"\n",
+    "limit = 30\nmark = 10\nclass = [{ priorities = [3], weight = 3, limit = \"20KB\" }, { priorities = [1, 6], weight = 1 }]\n",
+    "limit = 9\nclass = [{ priorities = [6, 1], red = { min = 3, max = 9, weight = 0.1 } }, { priorities = [3], trim = true }]\n",
+    "limit = 40\ncount_in_service = true\nmark_at = \"dequeue\"\nclass = [{ priorities = [0, 3], mark = 5, weight = 1 }, { priorities = [1] }]\n",
 ];
+
+/// The priorities of the data of t0, t1 and t2 at ports with classes.
+const PRIORITIES: [u8; 3] = [3, 1, 6];
 
 /// Scenarios with other ports, on links of which some fail, change and lose packets.
 pub fn changing_scenarios() -> impl Strategy<Value = String> {
@@ -296,7 +302,17 @@ pub fn changing_scenarios() -> impl Strategy<Value = String> {
             let (before, rest) = text.split_once("[queue]\n").expect("queues are told");
             let (queue, rest) = rest.split_once("[transport.t0]\n").expect("there is a transport");
             let queue = ports.unwrap_or(queue);
-            let priority = if queue.contains("priority") { "priority = \"high\"\n" } else { "" };
+            let classes = queue.contains("class");
+            let mut rest = rest.to_string();
+            for (number, priority) in PRIORITIES.iter().enumerate().skip(1).filter(|_| classes) {
+                let name = format!("[transport.t{number}]\n");
+                rest = rest.replace(&name, &format!("{name}priority = {priority}\n"));
+            }
+            let priority = match (classes, queue.contains("priority")) {
+                (true, _) => format!("priority = {}\n", PRIORITIES[0]),
+                (false, true) => "priority = \"high\"\n".to_string(),
+                (false, false) => String::new(),
+            };
             let changes = changes.concat();
             let fails = changes.contains("state");
             let mut before = before.to_string();
