@@ -48,6 +48,14 @@ impl TurnQueue {
         self.waiting.iter().map(VecDeque::len).sum()
     }
 
+    /// So many endpoints without priority, one after another, have had a turn and wait again.
+    pub fn rotate(&mut self, turns: u64) {
+        let waiting = &mut self.waiting[1];
+        if let Some(turns) = turns.checked_rem(waiting.len() as u64) {
+            waiting.rotate_left(turns as usize);
+        }
+    }
+
     /// The turn at `now` takes `time`.
     pub fn spend(&mut self, now: Time, time: Time) {
         self.free = now + time;
@@ -86,6 +94,18 @@ mod tests {
         queue.spend(Time::ZERO, Time::from_ns(1));
         queue.add(2, false);
         assert_eq!((queue.next(Time::ZERO), queue.due()), (None, Some(Time::from_ns(1))));
+    }
+
+    #[test]
+    fn turns_that_are_not_used_go_round() {
+        let mut queue = TurnQueue::default();
+        queue.rotate(3);
+        [1, 2, 3].into_iter().for_each(|name| queue.add(name, false));
+        queue.rotate(7);
+        queue.rotate(0);
+        queue.add(4, false);
+        let turns: Vec<_> = std::iter::from_fn(|| queue.next(Time::ZERO)).collect();
+        assert_eq!(turns, [2, 3, 1, 4]);
     }
 
     #[test]

@@ -94,6 +94,7 @@ impl Network {
             taken: Vec::new(),
             trailers: Trailers::default(),
             windows,
+            limit: Time::ZERO,
         };
         let mut network = Network {
             egress,

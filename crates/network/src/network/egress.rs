@@ -38,6 +38,8 @@ pub struct Egress {
     /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
     pub(super) windows: Windows,
+    /// When the window that runs ends. Pause frames that come before are known.
+    pub(super) limit: Time,
 }
 
 impl Egress {
@@ -326,14 +328,16 @@ impl Egress {
     }
 
     /// Do packets wait at `now` at the port of this node that its switch has paused? Of a node with one link. Where ports have
-    /// classes, data of this priority.
-    pub fn is_held(&mut self, now: Time, priority: u8) -> bool {
+    /// classes, data of this priority. If so, until when at least, whatever comes.
+    pub fn held_until(&mut self, now: Time, priority: u8) -> Option<Time> {
         if !self.ports.pause() {
-            return false;
+            return None;
         }
-        let Some(link) = self.routes.only_link(self.node) else { return false };
+        let link = self.routes.only_link(self.node)?;
+        let limit = self.limit;
         let (ports, mut transmitter) = self.ports();
-        ports.is_held((link, priority), now, &mut transmitter)
+        let until = ports.held_until((link, priority), now, &mut transmitter)?;
+        Some(until.min(limit))
     }
 
     /// The counters of a link from this node by `now`, and what it has put on the wire.

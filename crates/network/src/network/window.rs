@@ -51,7 +51,7 @@ impl Network {
     #[inline]
     pub(super) fn begin_hosts(&mut self, window: u64, limit: Time) {
         self.egress.calendar.advance_to(window);
-        self.limit = limit;
+        (self.limit, self.egress.limit) = (limit, limit);
         if window >= self.ask_at {
             self.queues_are_far = ahead::are_far(&self.egress.links);
             self.ask_at = ahead::next_question(window);

@@ -14,9 +14,10 @@ mod loss;
 mod pause;
 mod port;
 mod reasons;
+mod soonest;
 
 use crate::change::Course;
-use crate::class::{CLASSES, CONTROL, ClassSet};
+use crate::class::{CLASSES, CONTROL};
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire};
@@ -155,6 +156,7 @@ impl Ports {
         self.paused_by =
             LinkId::first(fabric.links().len()).map(|link| self.of_link[fabric.reverse(link).index()]).collect();
         for (number, group) in (0..).zip(&mut self.groups) {
+            group.events.resize(group.ports.len());
             if group.node.index() < fabric.hosts() {
                 continue;
             }
@@ -252,6 +254,7 @@ impl Ports {
         let number = self.paused_by[link.index()];
         if let Some(gate) = &mut self.ports[number as usize].port.gate {
             gate.expect(frame);
+            self.groups[gate.group as usize].events.set_before(gate.place, frame.arrival);
             self.due.push(number);
         }
     }
@@ -372,7 +375,8 @@ impl Ports {
             return port.refuse_unqueued((queues.waiting().0, now), packet, transmitter);
         }
         let packet = Packet { arrival: Counted::write(counted), ..*packet };
-        queues.take(port, now, &packet, &mut None, transmitter);
+        queues.join(port, now, &packet, transmitter);
+        group.events.set(place, port.next_event(transmitter));
         let (group, told) = (gate_group, counted.filter(|counted| group.pauses(*counted, now)));
         self.expect(number, transmitter);
         if let Some(counted) = told {
@@ -406,8 +410,9 @@ impl Ports {
         });
         let Served { port, queues, .. } = &mut self.ports[back as usize];
         let Some(gate) = &mut port.gate else { return back };
-        let (number, link) = (gate.say(counted.class, pauses), port.link);
+        let (number, place, link) = (gate.say(counted.class, pauses), gate.place, port.link);
         queues.start(port, now, transmitter);
+        self.groups[group as usize].events.set(place, port.next_event(transmitter));
         let paused = self.paused_by[link.index()];
         let gate = self.ports[paused as usize].port.gate.as_mut();
         if let (Some(reason), Some(reasons)) = (reason, gate.and_then(|gate| gate.reasons.as_mut())) {
@@ -436,27 +441,28 @@ impl Ports {
         }
     }
 
-    /// Processes the events due by `now` at all ports of a node whose ports pause, in order of time.
+    /// Processes the events due by `now` at all ports of a node whose ports pause, in order of time; at one time by the
+    /// numbers of ports.
     fn bring_group_up_to(&mut self, now: Time, group: u32, transmitter: &mut Transmitter<'_>) {
+        if self.groups[group as usize].is_up_to(now) {
+            return;
+        }
         loop {
-            let ports = &self.ports;
-            let events = self.groups[group as usize].ports.iter();
-            let events = events.map(|number| (ports[*number as usize].port.next_event(transmitter), *number));
-            let (at, number) = events.min().unwrap_or((Time::MAX, 0));
+            let of = &mut self.groups[group as usize];
+            let at = of.events.at();
             // What leaves at the same instant may end a pause.
-            let refresh = self.groups[group as usize].next_refresh();
+            let refresh = of.next_refresh();
             if refresh < at && refresh <= now {
-                if let Some(counted) = self.groups[group as usize].refresh(refresh) {
+                if let Some(counted) = of.refresh(refresh) {
                     let back = self.tell(group, counted, true, refresh, transmitter);
                     self.touched.push(back);
                 }
                 continue;
             }
-            if let Some(planned) = self.groups[group as usize].planned.front().copied()
+            if let Some(planned) = of.planned.front().copied()
                 && planned.at < at
                 && planned.at <= now
             {
-                let of = &mut self.groups[group as usize];
                 of.planned.pop_front();
                 of.tell_planned(planned);
                 let back = self.tell(group, planned.counted, planned.pauses, planned.at, transmitter);
@@ -466,24 +472,26 @@ impl Ports {
             if at > now || at == Time::MAX {
                 break;
             }
+            let place = of.events.place();
+            let number = of.ports[place as usize];
             let Served { port, queues, .. } = &mut self.ports[number as usize];
             queues.advance(port, at, &mut None, transmitter);
+            of.events.set(place, port.next_event(transmitter));
             self.touched.push(number);
             if let Some(reasons) = port.gate.as_mut().and_then(|gate| gate.reasons.as_mut()) {
                 self.changes.append(&mut reasons.changes);
             }
-            let left = port.gate.as_mut().and_then(|gate| gate.left.take().map(|left| (left, gate.place)));
-            let Some(((counted, size), place)) = left else { continue };
-            let of = &mut self.groups[group as usize];
+            let Some((counted, size)) = port.gate.as_mut().and_then(|gate| gate.left.take()) else { continue };
             of.release(counted, size, place);
             if of.resumes(counted) {
                 let back = self.tell(group, counted, false, at, transmitter);
                 self.touched.push(back);
             }
         }
-        for number in std::mem::take(&mut self.touched) {
-            self.expect(number, transmitter);
+        for place in 0..self.touched.len() {
+            self.expect(self.touched[place], transmitter);
         }
+        self.touched.clear();
         self.expect_refresh(group, transmitter);
     }
 
@@ -610,19 +618,21 @@ impl Ports {
         number.map_or(0, |number| self.ports[number as usize].queues.held())
     }
 
-    /// Do packets wait at `now` at the port of `link` that a neighbour has paused? Where ports have classes, data of this priority.
-    pub(crate) fn is_held(
+    /// Do packets wait at `now` at the port of `link` that a neighbour has paused? Where ports have classes, data of this
+    /// priority. If so, when that may change first, as far as is known.
+    pub(crate) fn held_until(
         &mut self,
         (link, priority): (LinkId, u8),
         now: Time,
         transmitter: &mut Transmitter<'_>,
-    ) -> bool {
-        let Some(number) = self.of(link) else { return false };
+    ) -> Option<Time> {
+        let number = self.of(link)?;
         self.bring_up_to(now, number, transmitter);
         let Served { port, queues, .. } = &self.ports[number as usize];
-        let closed = port.gate.as_ref().map_or(ClassSet::default(), |gate| gate.closed);
-        let is_held = |class| closed.has(class) && queues.waits(class);
-        if self.separate { is_held(priority) } else { !closed.is_empty() && (0..CLASSES as u8).any(is_held) }
+        let gate = port.gate.as_ref()?;
+        let is_held = |class| gate.closed.has(class) && queues.waits(class);
+        let held = if self.separate { is_held(priority) } else { (0..CLASSES as u8).any(is_held) };
+        held.then(|| gate.next_change())
     }
 
     /// A circle of ports that wait for each other for ever, all of them paused, if there is one. Ports are up to

@@ -13,6 +13,7 @@
 use super::adapter::{Adapter, Intake, Planned};
 use super::counted::Counted;
 use super::reasons::Reasons;
+use super::soonest::Soonest;
 use crate::class::{CLASSES, ClassSet, class_of};
 use crate::discipline::{FRAME, Pfc, pause_time};
 use crate::fabric::{LinkId, NodeId};
@@ -278,6 +279,8 @@ pub(super) struct Group {
     pub(super) node: NodeId,
     /// The numbers of its ports.
     pub(super) ports: Vec<u32>,
+    /// When something happens next at each of them.
+    pub(super) events: Soonest,
     /// Of a switch: by link that leads to it. Of a host: by link by which it takes what comes slowly.
     pub(super) accounts: Vec<Account>,
     is_host: bool,
@@ -286,6 +289,7 @@ pub(super) struct Group {
     /// Of such a host: bytes that waited for it when a neighbour was told something last.
     pub(super) buffered: u64,
     pfc: Pfc,
+    lossless: ClassSet,
     /// The buffer that is shared, and what is used of it.
     shared: u64,
     used: u64,
@@ -300,11 +304,13 @@ impl Group {
         Group {
             node,
             ports: Vec::new(),
+            events: Soonest::new(),
             accounts: Vec::new(),
             is_host: false,
             planned: VecDeque::new(),
             buffered: 0,
             pfc,
+            lossless: pfc.lossless(),
             shared: pfc.buffer,
             used: 0,
             next_refresh: Time::MAX,
@@ -351,7 +357,7 @@ impl Group {
     /// has come.
     pub(super) fn counted(&self, packet: &Packet, account: impl Fn() -> u32) -> Option<Counted> {
         let class = class_of(packet);
-        let counts = !self.is_host && !self.accounts.is_empty() && self.pfc.lossless().has(class);
+        let counts = !self.is_host && !self.accounts.is_empty() && self.lossless.has(class);
         counts.then(|| Counted { account: account(), class })
     }
 
@@ -415,6 +421,12 @@ impl Group {
             self.next_refresh = self.next_refresh.min(share.again);
         }
         tells
+    }
+
+    /// Does nothing happen by `now` that has not been done?
+    #[inline]
+    pub(super) fn is_up_to(&self, now: Time) -> bool {
+        self.events.at().min(self.next_refresh) > now && self.planned.is_empty()
     }
 
     /// No neighbour is told again to pause before this.

@@ -61,6 +61,9 @@ pub(super) trait Server: Discipline {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
 
+    /// Queues `packet` at a port that neighbours pause, or refuses it; the port is up to date.
+    fn join(&mut self, port: &mut Port, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>);
+
     /// Begins to transmit at `now` if nothing is in service; the port is up to date.
     fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>);
 
@@ -86,6 +89,10 @@ impl<D: Discipline> Server for D {
     ) -> Option<Packet> {
         port.advance(self, now, buffer, transmitter);
         port.enqueue(self, now, packet, buffer, transmitter)
+    }
+
+    fn join(&mut self, port: &mut Port, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
+        port.enqueue(self, now, packet, &mut None, transmitter);
     }
 
     fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>) {

@@ -41,6 +41,8 @@ pub(crate) struct Hosts<'p> {
     /// The number of endpoints, and about the bytes of each.
     endpoints: usize,
     bytes_each: usize,
+    /// Do ports hold packets back, so that turns of senders are not used?
+    holds_turns: bool,
 }
 
 /// About the bytes of an endpoint, without its subflows, and of each subflow.
@@ -64,7 +66,8 @@ impl<'p> Hosts<'p> {
         components.iter_mut().for_each(|component| component.on_start(&mut context));
         let subflows = plan.transports.iter().map(|transport| transport.config.subflows).max();
         let bytes_each = (1 + subflows.unwrap_or(0)) * PART;
-        Hosts { plan, routes, context, components, stray: 0, delivered: 0, endpoints: 0, bytes_each }
+        let holds_turns = plan.policies.pause();
+        Hosts { plan, routes, context, components, stray: 0, delivered: 0, endpoints: 0, bytes_each, holds_turns }
     }
 
     /// Starts flow `id` at its sender: on a connection that stays open, or on one of its own.
@@ -347,12 +350,19 @@ impl<'p> Hosts<'p> {
     /// Gives the endpoints of `host` the turns that are due.
     fn take_turns(&mut self, host: NodeId, turns: TurnsFor, network: &mut Egress) {
         let (now, which) = (self.context.now, turns as usize);
-        self.context.hosts[host.index()].shared().turns[which].timer_at = Time::MAX;
+        if !self.io(host, network).begin_turns(turns) {
+            return;
+        }
         while let Some(name) = self.context.hosts[host.index()].shared().turns[which].queue.next(now) {
             self.with_endpoint(host, Handle::split(name).0, network, |end, io| end.on_turn(io));
         }
-        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers);
-        Io::new((now, host), h.shared(), network, timers).await_turns(turns);
+        self.io(host, network).end_turns(turns);
+    }
+
+    /// The surroundings of the endpoints of `host`.
+    fn io<'h>(&'h mut self, host: NodeId, network: &'h mut Egress) -> Io<'h> {
+        let (now, shared) = (self.context.now, self.context.hosts[host.index()].shared());
+        Io::new((now, host), shared, network, &mut self.context.timers)
     }
 
     /// Calls `act` with the endpoint `handle` of `host`, if it is still there.
@@ -468,6 +478,9 @@ impl Handler for Hosts<'_> {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress) {
         self.context.now = now;
         self.delivered += 1;
+        if self.holds_turns {
+            self.io(host, network).settle_turns();
+        }
         // Endpoints see packets as their senders made them.
         let unmarked;
         let packet = if packet.is_marked() {
@@ -490,6 +503,10 @@ impl Handler for Hosts<'_> {
         let Some((_, key)) = self.context.timers.pop(node.index()) else {
             return;
         };
+        let is_host = node.index() < self.context.hosts.len();
+        if self.holds_turns && is_host && timer::kind(key) != timer::TURNS {
+            self.io(node, network).settle_turns();
+        }
         match timer::kind(key) {
             timer::ENDPOINT => self.wake_endpoint(node, key as u32, network),
             timer::TURNS => self.take_turns(node, TurnsFor::of_key(key), network),

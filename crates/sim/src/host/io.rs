@@ -34,13 +34,64 @@ pub(crate) struct Turns {
     pub(crate) queue: TurnQueue,
     /// When the next turn is, as far as a timer is set for it.
     pub(crate) timer_at: Time,
-    /// So many turns one after another were not used, as the port holds the class of the endpoint back.
+    /// So many turns one after another were not used at this time, as the port holds the class of the endpoint back.
     skipped: usize,
+    /// So many one after another were not used, each of which takes `each`, and no endpoint has begun to wait since.
+    held: usize,
+    each: Time,
+    /// When one was not used for whose time all endpoints that wait are held back. The next turns follow from then on, and none
+    /// is used for a while.
+    held_at: Option<Time>,
 }
 
 impl Default for Turns {
     fn default() -> Turns {
-        Turns { queue: TurnQueue::default(), timer_at: Time::MAX, skipped: 0 }
+        let (never, none) = (Time::MAX, Time::ZERO);
+        Turns { queue: TurnQueue::default(), timer_at: never, skipped: 0, held: 0, each: none, held_at: None }
+    }
+}
+
+impl Turns {
+    /// An endpoint begins to wait at `now`.
+    fn add(&mut self, (name, now): (u32, Time), priority: bool) {
+        self.settle(now);
+        self.held = 0;
+        self.queue.add(name, priority);
+    }
+
+    /// An endpoint uses its turn.
+    fn take(&mut self) {
+        (self.skipped, self.held) = (0, 0);
+    }
+
+    /// An endpoint does not use its turn at `now`, which takes `each`, as the port holds it back at least until `until`. It waits
+    /// again. With `separate` classes another endpoint may have the turn at once, unless all have been asked.
+    fn hold(&mut self, (name, now): (u32, Time), each: Time, until: Time, separate: bool) {
+        self.queue.add(name, false);
+        self.held = if self.each == each { self.held + 1 } else { 1 };
+        self.each = each;
+        if separate && self.skipped < self.queue.waiting() {
+            self.skipped += 1;
+            return;
+        }
+        self.skipped = 0;
+        let mut turns = 1;
+        if self.held >= self.queue.waiting() && until > now {
+            // All are held back: of the next turns, none before `until` is used.
+            turns = (until - now).0.div_ceil(each.0);
+            self.held_at = (turns > 1).then_some(now);
+        }
+        self.queue.spend(now, each * turns);
+    }
+
+    /// Something happens at the host at `now`: turns that were before it, and were not used, have gone round, and the next is due
+    /// as if each had been asked for.
+    fn settle(&mut self, now: Time) {
+        if let Some(since) = self.held_at.take() {
+            let gone = (now - since).0.saturating_sub(1) / self.each.0;
+            self.queue.rotate(gone);
+            self.queue.spend(since, self.each * (gone + 1));
+        }
     }
 }
 
@@ -130,7 +181,7 @@ impl<'a> Io<'a> {
     /// Puts the endpoint `handle`, which is not in it, into the queue for turns of its host:
     /// [`crate::host::endpoint::Endpoint::on_turn`] is called when its turn comes.
     pub(crate) fn queue_turn(&mut self, turns: TurnsFor, handle: Handle, priority: bool) {
-        self.shared.turns[turns as usize].queue.add(handle.raw(), priority);
+        self.shared.turns[turns as usize].add((handle.raw(), self.now), priority);
         self.await_turns(turns);
     }
 
@@ -142,8 +193,15 @@ impl<'a> Io<'a> {
     /// The endpoint whose turn it is uses it: the next turn is when `bytes` more bytes fit on the
     /// links of the host.
     pub(crate) fn spend_turn(&mut self, turns: TurnsFor, bytes: u64) {
-        let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
-        self.shared.turns[turns as usize].queue.spend(self.now, time);
+        let time = self.time_of(bytes);
+        let all = &mut self.shared.turns[turns as usize];
+        all.held = 0;
+        all.queue.spend(self.now, time);
+    }
+
+    /// In which time so many `bytes` fit on the links of the host.
+    fn time_of(&self, bytes: u64) -> Time {
+        Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64)
     }
 
     /// The endpoint whose turn it is has sent `bytes` that will have left at `left`. On a host of one
@@ -157,21 +215,26 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// The endpoint whose turn it is does not use it, and waits again: the next turn is when a packet of `bytes` would have
-    /// left. Where ports have classes, another endpoint may have the turn at once, unless all have been asked.
-    pub(crate) fn skip_turn(&mut self, turns: TurnsFor, bytes: u64) {
-        let all = &mut self.shared.turns[turns as usize];
-        if self.network.separates_classes() && all.skipped < all.queue.waiting() {
-            all.skipped += 1;
-            return;
+    /// The endpoint `handle`, whose turn it is, does not use it, as the port holds its data back at least until `until`, and waits
+    /// again: the next turn is when a packet of `bytes` would have left. Where ports have classes, another endpoint may have
+    /// the turn at once, unless all have been asked.
+    pub(crate) fn hold_turn(&mut self, turns: TurnsFor, handle: Handle, bytes: u64, until: Time) {
+        let (each, separate) = (self.time_of(bytes), self.network.separates_classes());
+        self.shared.turns[turns as usize].hold((handle.raw(), self.now), each, until, separate);
+    }
+
+    /// Something happens at the host, other than a turn for data.
+    pub(crate) fn settle_turns(&mut self) {
+        let data = &mut self.shared.turns[TurnsFor::Data as usize];
+        if data.held_at.is_some() {
+            data.settle(self.now);
+            self.await_turns(TurnsFor::Data);
         }
-        all.skipped = 0;
-        self.spend_turn(turns, bytes);
     }
 
     /// The endpoint whose turn it is uses it.
     pub(crate) fn take_turn(&mut self, turns: TurnsFor) {
-        self.shared.turns[turns as usize].skipped = 0;
+        self.shared.turns[turns as usize].take();
     }
 
     /// The number of endpoints that wait for a turn.
@@ -179,9 +242,27 @@ impl<'a> Io<'a> {
         self.shared.turns[turns as usize].queue.waiting()
     }
 
-    /// Do packets wait at the port of the host that its switch has paused? Where ports have classes, data of this priority.
-    pub(crate) fn is_held(&mut self, priority: u8) -> bool {
-        self.network.is_held(self.now, priority)
+    /// Do packets wait at the port of the host that its switch has paused? Where ports have classes, data of this priority. If so,
+    /// until when at least.
+    pub(crate) fn held_until(&mut self, priority: u8) -> Option<Time> {
+        self.network.held_until(self.now, priority)
+    }
+
+    /// A timer for turns is due. If it is the last that was set, the turns that are due are given until [`Io::end_turns`]: turns
+    /// that were before, and were not used, have gone round, and no timer is set meanwhile.
+    pub(crate) fn begin_turns(&mut self, turns: TurnsFor) -> bool {
+        let all = &mut self.shared.turns[turns as usize];
+        let is_last = all.timer_at == self.now;
+        if is_last {
+            all.settle(self.now);
+        }
+        is_last
+    }
+
+    /// The turns that are due have been given.
+    pub(crate) fn end_turns(&mut self, turns: TurnsFor) {
+        self.shared.turns[turns as usize].timer_at = Time::MAX;
+        self.await_turns(turns);
     }
 
     /// Sets a timer for the next turn.
@@ -200,5 +281,69 @@ impl<'a> Io<'a> {
     /// next packet may leave.
     pub(crate) fn wake(&mut self, handle: Handle, subflow: SubflowId, at: Time) {
         self.timers.push(self.host.index(), at, timer::ENDPOINT | u64::from(handle.of_subflow(subflow)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// When which endpoints use their turns, which begin to wait at `begins`, and are held back up to `release`. A turn takes
+    /// 84. If `knows`, an endpoint that is held back knows that until the end of a window; otherwise it asks at each turn.
+    fn used(begins: &[(u64, u32)], release: u64, (knows, separate): (bool, bool)) -> (Vec<(u64, u32)>, usize) {
+        const WINDOW: u64 = 1_000;
+        let (mut turns, mut begins, each) = (Turns::default(), begins.iter().copied().peekable(), Time(84));
+        let (mut used, mut asked, mut now) = (Vec::new(), 0, 0);
+        loop {
+            let due = turns.queue.due().map_or(u64::MAX, |due| due.0.max(now));
+            if let Some((at, name)) = begins.next_if(|(at, _)| *at <= due) {
+                now = at;
+                turns.add((name, Time(now)), false);
+                continue;
+            }
+            if due == u64::MAX {
+                return (used, asked);
+            }
+            now = due;
+            turns.settle(Time(now));
+            while let Some(name) = turns.queue.next(Time(now)) {
+                asked += 1;
+                if now < release {
+                    let until = if knows { release.min((now / WINDOW + 1) * WINDOW) } else { now };
+                    turns.hold((name, Time(now)), each, Time(until), separate);
+                } else {
+                    turns.take();
+                    turns.queue.spend(Time(now), each);
+                    used.push((now, name));
+                }
+            }
+        }
+    }
+
+    /// By hand: the second turn after 84 is not used; the one after 1,000 is at 12 x 84.
+    #[test]
+    fn who_is_held_back_is_asked_again_when_that_may_be_over() {
+        assert_eq!(used(&[(0, 7)], 1_500, (false, false)), (vec![(18 * 84, 7)], 19));
+        assert_eq!(used(&[(0, 7)], 1_500, (true, false)), (vec![(18 * 84, 7)], 3));
+        // Two are each asked once before.
+        assert_eq!(used(&[(0, 7), (0, 8)], 900, (true, false)), (vec![(11 * 84, 8), (12 * 84, 7)], 4));
+    }
+
+    proptest! {
+        /// Endpoints use the same turns whether or not they are asked at each.
+        #[test]
+        fn turns_that_are_not_asked_for_change_nothing(
+            begins in prop::collection::vec(0u64..6_000, 1..9),
+            release in 0u64..6_000,
+            separate in any::<bool>(),
+        ) {
+            let mut begins: Vec<_> = begins.into_iter().zip(0..).collect();
+            begins.sort_unstable();
+            let (all, asked) = used(&begins, release, (false, separate));
+            let (found, fewer) = used(&begins, release, (true, separate));
+            prop_assert_eq!(all, found);
+            prop_assert!(fewer <= asked);
+        }
     }
 }

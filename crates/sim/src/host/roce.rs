@@ -156,11 +156,11 @@ impl Endpoint for RoceSender {
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         // While the port is paused, packets stay with their queue pair, but for one that waits there. It asks again when
         // a packet would have left.
-        self.held = io.is_held(self.connection.data_priority());
-        if self.held {
+        let until = io.held_until(self.connection.data_priority());
+        self.held = until.is_some();
+        if let Some(until) = until {
             let full = u64::from(self.connection.sizes.header) + u64::from(self.sender.config().mss);
-            io.queue_turn(TurnsFor::Data, self.identity.me, false);
-            io.skip_turn(TurnsFor::Data, full);
+            io.hold_turn(TurnsFor::Data, self.identity.me, full, until);
             return Event::None;
         }
         io.take_turn(TurnsFor::Data);
