@@ -361,14 +361,15 @@ mod tests {
     #[test]
     fn classes_have_room_of_their_own() {
         let counts = |of: ClassPolicy| ClassPolicy { thresholds: Thresholds { uncounted: 0, ..of.thresholds }, ..of };
-        let mut port = Port::new(&[counts(class(&[1], 2)), class(&[2], 3)]);
+        let mut port = Port::new(&[counts(class(&[1], 2)), counts(class(&[2], 3))]);
         assert!((0..2).all(|number| port.queues(data(number, 1))) && !port.queues(data(2, 1)));
         assert!((0..3).all(|number| port.queues(data(number, 2))) && !port.queues(data(3, 2)));
-        // One of priority 2 is in service: its class has room for it, the other none.
+        // One of priority 2 is in service, and takes room in its class until it is sent.
         assert_eq!(port.begin().map(|packet| packet.priority()), Some(2));
-        assert!(port.queues(data(3, 2)) && !port.queues(data(2, 1)));
+        assert!(!port.queues(data(3, 2)) && !port.queues(data(2, 1)));
         assert_eq!(port.queues.counted(&port.kind.thresholds), 5);
         port.queues.sent(Time::ZERO);
+        assert!(port.queues(data(3, 2)) && !port.queues(data(4, 2)) && !port.queues(data(2, 1)));
         (0..3).for_each(|_| _ = (port.begin(), port.queues.sent(Time::ZERO)));
         assert_eq!(port.begin().map(|packet| packet.priority()), Some(1));
         // One waits, and one in service counts.
