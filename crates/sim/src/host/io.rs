@@ -289,11 +289,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// When which endpoints use their turns, which begin to wait at `begins`, and are held back up to `release`. A turn takes
-    /// 84. If `knows`, an endpoint that is held back knows that until the end of a window; otherwise it asks at each turn.
+    /// When which endpoints use their turns, which begin to wait at `begins`, and are held back up to `release`, all but number
+    /// 3. A turn takes 84, of number 2 it takes 60. If `knows`, an endpoint that is held back knows that until the end of a
+    /// window; otherwise it asks at each turn.
     fn used(begins: &[(u64, u32)], release: u64, (knows, separate): (bool, bool)) -> (Vec<(u64, u32)>, usize) {
         const WINDOW: u64 = 1_000;
-        let (mut turns, mut begins, each) = (Turns::default(), begins.iter().copied().peekable(), Time(84));
+        let (mut turns, mut begins, each) =
+            (Turns::default(), begins.iter().copied().peekable(), |name| Time(if name == 2 { 60 } else { 84 }));
         let (mut used, mut asked, mut now) = (Vec::new(), 0, 0);
         loop {
             let due = turns.queue.due().map_or(u64::MAX, |due| due.0.max(now));
@@ -309,12 +311,12 @@ mod tests {
             turns.settle(Time(now));
             while let Some(name) = turns.queue.next(Time(now)) {
                 asked += 1;
-                if now < release {
+                if now < release && name != 3 {
                     let until = if knows { release.min((now / WINDOW + 1) * WINDOW) } else { now };
-                    turns.hold((name, Time(now)), each, Time(until), separate);
+                    turns.hold((name, Time(now)), each(name), Time(until), separate);
                 } else {
                     turns.take();
-                    turns.queue.spend(Time(now), each);
+                    turns.queue.spend(Time(now), each(name));
                     used.push((now, name));
                 }
             }
@@ -326,6 +328,10 @@ mod tests {
     fn who_is_held_back_is_asked_again_when_that_may_be_over() {
         assert_eq!(used(&[(0, 7)], 1_500, (false, false)), (vec![(18 * 84, 7)], 19));
         assert_eq!(used(&[(0, 7)], 1_500, (true, false)), (vec![(18 * 84, 7)], 3));
+        // Of two classes each is asked, and the first again, at 0 to 10 x 84; or the other is not held back, and one is asked
+        // twice at 1 to 10 x 84.
+        assert_eq!(used(&[(0, 7), (0, 8)], 900, (false, true)), (vec![(11 * 84, 8), (12 * 84, 7)], 35));
+        assert_eq!(used(&[(0, 7), (0, 3)], 900, (false, true)), (vec![(0, 3), (11 * 84, 7)], 23));
         // Two are each asked once before.
         assert_eq!(used(&[(0, 7), (0, 8)], 900, (true, false)), (vec![(11 * 84, 8), (12 * 84, 7)], 4));
     }
