@@ -357,6 +357,16 @@ mod tests {
         assert_eq!(port.queues.waiting(), (0, 0));
     }
 
+    /// A class that has become empty has its next turn after the others, though three quarters of its quantum were left.
+    #[test]
+    fn a_class_that_becomes_empty_waits_for_the_others() {
+        let turns = |priority, packets: u32| ClassPolicy { quantum: Some(packets * 1_500), ..class(&[priority], 9) };
+        let mut port = Port::new(&[turns(1, 4), turns(2, 1)]);
+        assert!(port.queues(data(1, 1)) && port.begin().is_some_and(|packet| packet.seq == 1));
+        assert!(port.queues(data(2, 1)) && port.queues(data(3, 1)) && port.queues(data(4, 2)));
+        assert_eq!(port.drain(), [4, 2, 3]);
+    }
+
     /// Each class has its limit, and counts what is in service of its own alone, if at all.
     #[test]
     fn classes_have_room_of_their_own() {
