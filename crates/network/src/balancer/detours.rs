@@ -285,3 +285,130 @@ pub(super) fn misfit(fabric: &Fabric) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{FabricBuilder, Layer};
+    use crate::topology::{Dragonfly, Generator, SlimFly};
+    use linkpool_units::{Rate, Time};
+
+    /// Of a = 4, p = h = 2 and this number of groups.
+    fn dragonfly(groups: u32) -> Fabric {
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let fly = Dragonfly {
+            routers_per_group: 4,
+            hosts_per_router: 2,
+            global_ports: 2,
+            groups,
+            rate,
+            delay,
+            local_rate: rate,
+            local_delay: delay,
+            global_rate: rate,
+            global_delay: delay,
+        };
+        fly.fabric()
+    }
+
+    fn slim_fly() -> Fabric {
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        SlimFly { q: 4, hosts_per_router: 1, rate, delay, router_rate: rate, router_delay: delay }.fabric()
+    }
+
+    /// The switches on `path` to `to`, with shortest paths between its waypoints.
+    fn followed(fabric: &Fabric, detours: &Detours, from: NodeId, to: NodeId, path: Path) -> Vec<NodeId> {
+        let dst = detours.host_of[to.index()];
+        let (mut switches, mut via) = (vec![from], path.via);
+        loop {
+            let node = switches[switches.len() - 1];
+            assert_eq!(path.via.tag().map_or(Via::NOTHING, Via::of), path.via);
+            let (step, later) = detours.step(node, dst, via);
+            let ends = |link: LinkId| &fabric.links()[link.index()];
+            let next = match step {
+                Step::Over(link) => ends(link).to,
+                Step::Towards(host) if detours.switch_of(host) == node => {
+                    assert_eq!((host, later, node), (dst, Via::NOTHING, to));
+                    return switches;
+                }
+                Step::Towards(host) => {
+                    let distances = fabric.distances_from(detours.switch_of(host));
+                    let nearer = |link: &LinkId| distances[ends(*link).to.index()] < distances[node.index()];
+                    ends(fabric.links_from(node).find(nearer).expect("a link that leads nearer")).to
+                }
+            };
+            switches.push(next);
+            via = later;
+        }
+    }
+
+    /// Paths are as long as they say, between any two switches, whatever is drawn; and there are paths over all groups, or switches, but
+    /// those of the ends.
+    #[test]
+    fn paths_are_as_long_as_they_say() {
+        for fabric in [dragonfly(9), dragonfly(3), slim_fly()] {
+            let detours = Detours::new(&fabric);
+            let switches = || fabric.node_ids().skip(fabric.hosts());
+            for (from, to) in switches().step_by(3).flat_map(|from| switches().map(move |to| (from, to))) {
+                let minimal = detours.minimal(from, to, || 7 << 29);
+                assert_eq!(followed(&fabric, &detours, from, to, minimal).len(), minimal.links as usize + 1);
+                let mut over = std::collections::BTreeSet::new();
+                for i in 0..64u32 {
+                    let mut drawn = i << 26 | 1 << 25;
+                    let other = detours.other(from, to, || {
+                        drawn = drawn.rotate_left(7);
+                        drawn.rotate_right(7)
+                    });
+                    let Some(other) = other else { continue };
+                    let path = followed(&fabric, &detours, from, to, other);
+                    assert_eq!(path.len(), other.links as usize + 1);
+                    match fabric.group(from) {
+                        Some(_) => {
+                            let mut groups: Vec<_> = path.iter().filter_map(|switch| fabric.group(*switch)).collect();
+                            groups.dedup();
+                            assert_eq!(groups.len(), 3, "two cables between groups");
+                            over.insert(groups[1]);
+                        }
+                        None => _ = over.insert(other.via.0[0] & !NODE),
+                    }
+                }
+                let alike = match fabric.group(from) {
+                    Some(group) => fabric.group(to) == Some(group),
+                    None => from == to,
+                };
+                let count = fabric.group(NodeId::new(fabric.nodes() - 1)).map_or(32, |last| last as usize + 1);
+                assert_eq!(over.len(), if alike { 0 } else { count - 2 });
+            }
+        }
+    }
+
+    /// Of a number below four, none is one of the two that are not wanted; the others are drawn alike.
+    #[test]
+    fn another_number_is_neither_of_two() {
+        let drawn = |a, b| [0, 1 << 30, 2 << 30, 3 << 30].map(|bits| another(4, a, b, bits));
+        assert_eq!(
+            [drawn(0, 1), drawn(3, 1), drawn(2, 1), drawn(0, 3), drawn(3, 2)],
+            [[2, 2, 3, 3], [0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 2, 2], [0, 0, 1, 1]]
+        );
+    }
+
+    /// Two switches are too few, and switches that no cable joins.
+    #[test]
+    fn other_fabrics_have_their_reason() {
+        let of = |switches: usize, cables: &[(usize, usize)]| {
+            let mut b = FabricBuilder::default();
+            let hosts: Vec<_> = (0..switches).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+            let all: Vec<_> = (0..switches).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
+            let cables = cables.iter().map(|(x, y)| (all[*x], all[*y]));
+            for (x, y) in hosts.iter().copied().zip(all.iter().copied()).chain(cables) {
+                b.cable(x, y, Rate::gbps(1), Time::from_us(1));
+            }
+            misfit(&b.build())
+        };
+        assert!(of(2, &[(0, 1)]).expect("refused").contains("over a third switch"));
+        assert!(of(3, &[(0, 1)]).expect("refused").contains("no path leads"));
+        assert_eq!(of(3, &[(0, 1), (1, 2)]), None);
+        assert!(misfit(&dragonfly(2)).expect("refused").contains("over a third group"));
+        assert_eq!(misfit(&dragonfly(3)), None);
+    }
+}

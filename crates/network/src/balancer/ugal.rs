@@ -146,3 +146,143 @@ impl Balancer for UgalBalancer {
         (link, later.tag())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Envelope;
+    use crate::topology::{Dragonfly, Generator};
+    use linkpool_units::{HostId, Rate};
+
+    /// Nine groups with a = 4 and p = h = 2, and UGAL-L there.
+    struct Bench {
+        fabric: Fabric,
+        ugal: UgalBalancer,
+    }
+
+    fn bench(candidates: u32, threshold: u64, gap: Option<Time>) -> Bench {
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let fly = Dragonfly {
+            routers_per_group: 4,
+            hosts_per_router: 2,
+            global_ports: 2,
+            groups: 9,
+            rate,
+            delay,
+            local_rate: rate,
+            local_delay: delay,
+            global_rate: rate,
+            global_delay: delay,
+        };
+        let fabric = fly.fabric();
+        let settings = Ugal { candidates, threshold: Bytes(threshold) };
+        Bench { ugal: UgalBalancer::new(settings, gap, &fabric, 1), fabric }
+    }
+
+    impl Bench {
+        /// The link of a packet from host 0 at `us`, and its waypoints after that.
+        fn steer(
+            &mut self,
+            to: usize,
+            entropy: u32,
+            us: u64,
+            queue: impl Fn(LinkId) -> Option<u64>,
+        ) -> (LinkId, Option<Tag>) {
+            let Bench { fabric, ugal } = self;
+            let node = NodeId::new(fabric.hosts());
+            let ingress = fabric.links_from(NodeId::new(0)).next().expect("a link");
+            let switch_of =
+                |host: HostId| fabric.links()[fabric.links_from(host.into()).next().expect("a link").index()].to;
+            let towards = |host: HostId, _: &mut dyn FnMut(Choice<'_>) -> u32| {
+                let next = if switch_of(host) == node { NodeId::from(host) } else { switch_of(host) };
+                fabric.link(node, next).expect("within a group cables join all")
+            };
+            let at = Arrival { node, ingress, salt: 5, towards: &towards, tag: None };
+            let envelope = Envelope::new(HostId::new(to), 1000, 0);
+            let packet = Packet { arrival: Time::from_us(us), entropy, envelope, ..Packet::default() };
+            ugal.steer(at, &packet, &mut |link| queue(link))
+        }
+
+        /// A host to which the minimal path has three links, and the first of them, within the group; and the links of the shortest
+        /// other path that begins by another link.
+        fn far(&mut self) -> (usize, LinkId, u64) {
+            let node = NodeId::new(self.fabric.hosts());
+            let mut hosts = 8..self.fabric.hosts();
+            let detours = &self.ugal.detours;
+            let is_far = |to: &usize| detours.minimal(node, detours.switch_of(HostId::new(*to)), || 0).links == 3;
+            let to = hosts.find(is_far).expect("most are");
+            let switch = detours.switch_of(HostId::new(to));
+            let (first, _) = self.steer(to, 0, 0, |_| Some(0));
+            let mut least = u64::MAX;
+            for bits in 0..64u32 {
+                let Some(other) = self.ugal.detours.other(node, switch, || bits << 26) else { continue };
+                let at = self.ugal.detours.step(node, HostId::new(to), other.via).0;
+                let begins = match at {
+                    Step::Over(link) => link,
+                    Step::Towards(host) => self.fabric.link(node, self.ugal.detours.switch_of(host)).expect("a link"),
+                };
+                if begins != first {
+                    least = least.min(other.links.into());
+                }
+            }
+            (to, first, least)
+        }
+    }
+
+    /// 3 q_m <= H q_n + threshold: with q_n = 3,000 and H links, the minimal path is taken up to q_m = 1,000 H, and a third of the
+    /// threshold more. A link that is down is not taken.
+    #[test]
+    fn products_of_queues_and_links_are_compared() {
+        for threshold in [0, 6_000] {
+            let mut bench = bench(64, threshold, None);
+            let (to, first, links) = bench.far();
+            let bound = 1_000 * links + threshold / 3;
+            let mut takes = |here: Option<u64>, others: u64| {
+                bench.steer(to, 0, 0, |link| if link == first { here } else { Some(others) }).0 == first
+            };
+            for (q, is_minimal) in [(0, true), (bound, true), (bound + 1, false)] {
+                assert_eq!(takes(Some(q), 3_000), is_minimal, "{q} of {bound}");
+            }
+            assert!(!takes(None, 1_000_000));
+            assert!(takes(Some(0), 0), "of equal products the minimal path");
+        }
+    }
+
+    /// Of many candidates the one with the least product is taken; of one, another too.
+    #[test]
+    fn the_best_of_the_candidates_is_taken() {
+        let mut many = bench(64, 0, None);
+        let (to, first, _) = many.far();
+        let links: Vec<LinkId> = (0..200).map(|_| many.steer(to, 0, 0, |_| Some(9_000)).0).collect();
+        assert!(links.iter().all(|link| *link == first), "no path is shorter than a minimal one");
+        let best = many.steer(to, 0, 0, |link| Some(if link == first { 90_000 } else { 9_000 })).0;
+        let only = |link: LinkId| Some(if link == best { 10 } else { 90_000 });
+        assert!((0..50).all(|_| many.steer(to, 0, 0, only).0 == best));
+        let mut one = bench(1, 0, None);
+        let taken: std::collections::BTreeSet<LinkId> =
+            (0..200).map(|_| one.steer(to, 0, 0, |link| Some(if link == first { 90_000 } else { 9_000 })).0).collect();
+        assert!(taken.len() > 3, "{taken:?}");
+    }
+
+    /// Within the gap a flowlet keeps its way, whatever queues are now, unless the link is down. A flow that shares its entry and goes
+    /// elsewhere has a way of its own: all entries are taken by flows to another group when packets to the same router come.
+    #[test]
+    fn a_flowlet_keeps_its_way_until_a_gap() {
+        let mut bench = bench(64, 0, Some(Time::from_us(5)));
+        let (to, first, _) = bench.far();
+        let long_here = |link: LinkId| Some(if link == first { 90_000 } else { 0 });
+        let (way, tag) = bench.steer(to, 7, 1, long_here);
+        assert!(way != first && tag.is_some());
+        let long_there = |link: LinkId| Some(if link == first { 0 } else { 90_000 });
+        assert_eq!(bench.steer(to, 7, 5, long_there), (way, tag), "4 us later");
+        assert_eq!(bench.steer(to, 7, 10, long_there).0, first, "5 us later");
+        assert_eq!(bench.steer(to, 7, 14, long_here).0, first);
+        let down = |link: LinkId| if link == first { None } else { Some(0) };
+        let (elsewhere, _) = bench.steer(to, 7, 15, down);
+        assert_ne!(elsewhere, first, "its link is down");
+        assert_eq!(bench.steer(to, 7, 16, long_there).0, elsewhere);
+        (0..60_000).for_each(|entropy| _ = bench.steer(to, entropy, 20, long_here));
+        let own = bench.fabric.link(NodeId::new(bench.fabric.hosts()), NodeId::new(1)).expect("a link");
+        assert!((0..100).all(|entropy| bench.steer(1, entropy, 21, long_here) == (own, None)));
+    }
+}

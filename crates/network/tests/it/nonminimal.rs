@@ -3,11 +3,11 @@
 
 use crate::common::topologies::{dragonfly, leaf_spine, slim_fly, xpander};
 use crate::common::traffic::{Results, Scene, Send, sends};
-use crate::common::{Rules, cases, host};
+use crate::common::{Rules, cases, host, pinned};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Envelope, Fabric, Flags, HostId, Kind, LinkId, NodeId, Packet, Per, QueueLimit, Routing, Spreading, Ugal,
-    Valiant, Weights, partition,
+    Cable, Envelope, Fabric, Flags, HostId, Kind, LinkId, NodeId, Packet, Per, QueueLimit, Routes, Routing,
+    SharedBuffer, Spreading, Ugal, Valiant, Weights, partition,
 };
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
@@ -210,7 +210,7 @@ fn shortest(fabric: &Fabric, from: NodeId, to: NodeId) -> Vec<NodeId> {
 /// All packets of an entropy take one path, and those of others another: of 60 entropies most groups are drawn.
 #[test]
 fn a_flow_has_one_path() {
-    for fabric in [figure_5(), hoffman_singleton()] {
+    for fabric in [figure_5(), hoffman_singleton(), xpander((3, 20, 1), 1, [CABLE; 2]).fabric()] {
         let sends = one_by_one(&[(0, 24), (5, 24)], 300, |i| i % 60);
         let paths = paths(&scene(&fabric, valiant(Per::Flow, 0), sends, QueueLimit::Packets(9)));
         let mut by_flow: HashMap<(u32, u32), HashSet<&Vec<LinkId>>> = HashMap::new();
@@ -613,6 +613,26 @@ fn rules() -> [(Spreading, Option<Time>); 8] {
         (ugal(2, 500), gap),
         (ugal(1, 0), gap),
     ]
+}
+
+/// A packet whose path is pinned keeps to it, also where switches take packets one by one, as with a shared buffer.
+#[test]
+fn pinned_packets_keep_their_paths() {
+    let fabric = figure_5();
+    let routes = Routes::new(&fabric, 1);
+    let mut sends = one_by_one(&[(0, 24), (5, 71), (17, 40)], 30, |i| i);
+    for send in &mut sends {
+        let pinned = pinned(&fabric, &routes, send.from, send.packet.dst(), send.packet.seq);
+        send.packet = Packet { flags: pinned.flags, entropy: pinned.entropy, ..send.packet };
+    }
+    for (rule, bytes) in [(valiant(Per::Packet, 0), None), (ugal(1, 0), None), (ugal(1, 0), Some(1_000_000))] {
+        let mut scene = scene(&fabric, rule, sends.clone(), QueueLimit::Packets(100));
+        scene.rules.shared = bytes.map(|bytes| SharedBuffer { bytes, alpha: 1.0 });
+        for (number, path) in paths(&scene) {
+            let send = &sends[number as usize];
+            assert_eq!(path, routes.path(&fabric, send.from, send.packet), "{number}");
+        }
+    }
 }
 
 /// Of fabrics that are none for it, each has its reason.

@@ -80,6 +80,7 @@ fn each_mistake_is_named_with_its_remedy() {
         (FLY, reno, "kind = \"valiant\"\ngap = \"1us\"", "routing.gap", "applies only to kind = "),
         (FLY, reno, "kind = \"valiant\"\nreconverge = \"1ms\"\n[[change]]\nat = \"1ms\"\nlinks = [\"r0.0->r0.1\"]\nstate = \"down\"", "routing.kind", "\"valiant\" draws paths over all links"),
         (FLY, reno, "kind = \"ugal\"\n[queue]\npfc = { buffer = \"12MB\" }", "routing.kind", "no virtual channels; leave `pfc` in [queue] out"),
+        ("[topology.xpander]\ndegree = 3\nlift = 12\nhosts_per_switch = 1", "control = \"hpcc\"", "kind = \"valiant\"", "transport.t.control", "room for what 8 switches write, and paths of this topology have"),
         (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
         (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
         (TREE, reno, "link = [{ name = \"e0.0<->a0.0\", weight = 2 }]", "routing.link.0.name", "write \"e0.0->a0.0\", and the other by itself"),
