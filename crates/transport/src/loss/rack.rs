@@ -71,6 +71,12 @@ impl Rack {
         self.rtt + self.window
     }
 
+    /// Recovery begins, which has cut the window: what the probe has repaired is no reason to cut it
+    /// again (RFC 8985, section 7.1; Linux, `tcp_enter_loss` and `tcp_init_cwnd_reduction`).
+    pub(crate) fn forget_probe(&mut self) {
+        self.probe = None;
+    }
+
     pub(crate) fn leave_recovery(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {

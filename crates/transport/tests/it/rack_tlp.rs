@@ -297,6 +297,43 @@ fn a_probe_that_repaired_a_loss_cuts_the_window() {
     );
 }
 
+/// The state of TLP is reset when a timeout or fast recovery begins (section 7.1): the window has been
+/// cut, and an ACK beyond the probe does not cut it again.
+#[test]
+fn a_probe_before_a_timeout_cuts_nothing() {
+    let buffers = Buffers { receive: 10_000, ..Buffers::default() };
+    in_flight(10, Config { buffers, undo: false, ..rack() }).run(
+        "300us  > pkt 9
+                = probes 1
+         200.3ms > pkt 0
+                = timeouts 1 cwnd 1 ssthresh 5
+         200.4ms < ack 10 win 10000
+                > pkt 10-11
+                = cwnd 2 ssthresh 5
+         200.5ms < ack 11 win 10000
+                > pkt 12-13
+                = cwnd 3 ssthresh 5",
+    );
+}
+
+#[test]
+fn a_probe_before_a_recovery_cuts_nothing() {
+    let buffers = Buffers { receive: 10_000, ..Buffers::default() };
+    in_flight(10, Config { buffers, ..rack() }).run(
+        "300us  > pkt 9
+                = probes 1
+         400us  < ack 0 sack 9-10 win 10000
+                > pkt 0
+                = recoveries 1 ssthresh 5
+         500us  < ack 10 win 10000
+                > pkt 10-14
+                = ssthresh 5 recovery false
+         600us  < ack 11 win 10000
+                > pkt 15
+                = cwnd 5.2 ssthresh 5",
+    );
+}
+
 /// A D-SACK of the probe: both copies have arrived.
 #[test]
 fn a_needless_probe_cuts_nothing() {

@@ -2,7 +2,7 @@
 
 use super::Recovery;
 use crate::control::CongestionControl;
-use crate::loss::{Probation, Prr, Undo};
+use crate::loss::{Probation, Prr, Rack, Undo};
 use crate::segment::Output;
 use linkpool_units::Time;
 
@@ -108,6 +108,7 @@ impl Recovery<'_> {
             (board.high_rxt, board.rescue) = (0, None);
             (board.in_loss, board.cut_at) = (false, now);
             board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.segments };
+            board.rack.iter_mut().for_each(Rack::forget_probe);
         }
         let ssthresh = self.control.ssthresh(self.states, self.s, flight);
         let state = &mut self.states[self.s];
@@ -137,6 +138,7 @@ impl Recovery<'_> {
         let Some(board) = &mut subflow.board else { return };
         (board.in_loss, board.cut_at) = (true, now);
         board.rescue = None;
+        board.rack.iter_mut().for_each(Rack::forget_probe);
         let reach = board.rack.as_ref().map(|rack| rack.reach());
         let first = state.snd_una;
         subflow.lose(state, first, |segment, (start, _)| {
