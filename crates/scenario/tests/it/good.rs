@@ -384,8 +384,8 @@ fn the_network_completes_uet() {
         .replace("\"R\"", "\"h1\"");
     let planes = good(&planes).transports[0].own.uet;
     assert_eq!((planes.host_rate, planes.rto), (Some(Rate::gbps(40)), found.rto));
-    // At ports with classes the queue is that of its own class: of 8 packets, of 50, of 100 as `[queue]` says. Nothing is lost in
-    // one that is lossless.
+    // At ports with classes the queue is that of its own class: of 8 packets, of 50, of 100 as
+    // `[queue]` says. Nothing is lost in one that is lossless.
     let by_class = |priority: u8, class: &str| {
         let classes = format!(
             "limit = 100\nclass = [{{ priorities = [4], {class} }}, {{ priorities = [3], limit = 50 }}, {{ priorities = [6] }}]\n\
