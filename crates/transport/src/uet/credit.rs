@@ -5,6 +5,8 @@
 //! wants in all. Its receiver grants credit in quanta of 256 bytes. The receivers of a host take turns: those
 //! that owe credit first; when there are none, those that owe nothing grant some in advance (slow pulls).
 
+use linkpool_units::Time;
+
 /// Bytes of a quantum (`UEC_PULL_SHIFT`).
 const QUANTUM: u64 = 256;
 /// Quanta of a pull: those of four packets of 4,096 B (`_credit_per_pull`).
@@ -25,12 +27,24 @@ pub(super) struct Credit {
     speculates: bool,
     /// Quanta that were granted in all.
     granted: u32,
+    /// When the receiver was heard last, or the sender had data to send again.
+    heard: Time,
+    /// When the sender asked for credit last.
+    asked: Option<Time>,
+    /// The longest silence that a PULL has ended while there was no credit.
+    longest: Time,
 }
 
 impl Credit {
     /// The credit of a sender whose window is at most `most` bytes.
     pub(super) fn new(most: f64) -> Credit {
-        Credit { left: most as i64, most: most as i64, speculates: true, granted: 0 }
+        let (heard, asked, longest) = (Time::ZERO, None, Time::ZERO);
+        Credit { left: most as i64, most: most as i64, speculates: true, granted: 0, heard, asked, longest }
+    }
+
+    /// The sender has data to send from now on: silence before it says nothing.
+    pub(super) fn wait_from(&mut self, now: Time) {
+        self.heard = now;
     }
 
     /// May a packet be sent?
@@ -45,19 +59,41 @@ impl Credit {
 
     /// The receiver has said something: what is left of the credit that it has not granted is gone
     /// (`stopSpeculating`).
-    pub(super) fn heard(&mut self) {
+    pub(super) fn heard(&mut self, now: Time) {
+        self.heard = now;
         if std::mem::take(&mut self.speculates) {
             self.left = self.left.min(0);
         }
     }
 
-    /// The receiver has granted so many quanta in all.
-    pub(super) fn grant(&mut self, granted: u32) {
+    /// A PULL has come: the receiver has granted so many quanta in all.
+    pub(super) fn grant(&mut self, granted: u32, now: Time) {
+        if !self.is_left() {
+            self.longest = self.longest.max(now - self.heard);
+        }
+        self.heard(now);
         let more = granted.wrapping_sub(self.granted) as i32;
         if more > 0 {
             self.left = (self.left + i64::from(more) * QUANTUM as i64).min(self.most);
             self.granted = granted;
         }
+    }
+
+    /// The receiver may not know of what is to be sent, and there is no credit: may the sender ask for some? It does so at
+    /// most once a base RTT, or all senders of an incast would ask at once (`sendRTS`).
+    pub(super) fn may_ask(&self, now: Time, base_rtt: Time) -> bool {
+        self.asked.is_none_or(|at| now >= at + base_rtt)
+    }
+
+    /// When a sender that has nothing in flight takes a PULL for lost. A receiver with many senders is silent for as long as
+    /// it pulls from the others: only a silence beyond twice the longest before it, and a timeout, says more.
+    pub(super) fn overdue_at(&self, rto: Time) -> Time {
+        self.heard.max(self.asked.unwrap_or(self.heard)) + rto + self.longest * 2
+    }
+
+    /// The sender asks.
+    pub(super) fn ask(&mut self, now: Time) {
+        self.asked = Some(now);
     }
 
     /// The quanta that the sender wants to be granted in all, with so many bytes `to_send`, of which are
@@ -163,20 +199,43 @@ mod tests {
             credit.spend(4_000);
         }
         assert!(!credit.is_left());
-        credit.heard();
+        credit.heard(Time::ZERO);
         assert_eq!(credit.left, -2_000);
         // 8 quanta are 2,048 B. The same PULL again, or an older one, grants nothing.
-        credit.grant(8);
+        credit.grant(8, Time::ZERO);
         assert_eq!(credit.left, 48);
-        credit.grant(8);
-        credit.grant(3);
+        credit.grant(8, Time::ZERO);
+        credit.grant(3, Time::ZERO);
         assert_eq!(credit.left, 48);
-        credit.grant(1_000);
+        credit.grant(1_000, Time::ZERO);
         assert_eq!(credit.left, 10_000, "no more than the most");
         let mut unused = Credit::new(10_000.0);
         unused.spend(4_000);
-        unused.heard();
+        unused.heard(Time::ZERO);
         assert!(!unused.is_left() && unused.left == 0);
+    }
+
+    /// PULLs that come 30 us and 200 us after the one before, while there was no credit, are no reason to ask: the next
+    /// silence may last 100 us (the timeout) and 400 us. After the sender has asked it counts from there.
+    #[test]
+    fn patience_grows_with_what_receivers_take() {
+        let us = Time::from_us;
+        let mut credit = Credit::new(1_000.0);
+        credit.wait_from(us(10));
+        assert_eq!(credit.overdue_at(us(100)), us(110));
+        credit.spend(1_000);
+        credit.grant(1, us(40));
+        assert_eq!(credit.overdue_at(us(100)), us(40 + 100 + 60));
+        // There is credit: its silence meant nothing.
+        credit.grant(2, us(900));
+        assert_eq!(credit.overdue_at(us(100)), us(900 + 100 + 60));
+        credit.spend(1_000);
+        credit.grant(3, us(1_100));
+        assert_eq!(credit.overdue_at(us(100)), us(1_100 + 100 + 400));
+        credit.ask(us(1_600));
+        assert_eq!(credit.overdue_at(us(100)), us(1_600 + 500));
+        assert!(!credit.may_ask(us(1_611), us(12)) && credit.may_ask(us(1_612), us(12)));
+        assert!(Credit::new(1.0).may_ask(us(1), us(12)));
     }
 
     /// What is wanted, in quanta of 256 B: all that is to be sent, at most the window and a packet, at most
@@ -190,12 +249,12 @@ mod tests {
         // 6,000 B are left: at least a packet while it speculates.
         assert_eq!(target(&credit, 7_000, None, 1), 16);
         assert_eq!(target(&credit, 10_000, None, 1), 16);
-        credit.heard();
+        credit.heard(Time::ZERO);
         assert_eq!(target(&credit, 7_000, None, 1), 28);
         assert_eq!(target(&credit, 20_000, None, 1), 40, "10,000 B at most");
         assert_eq!(target(&credit, 20_000, Some(2_000.0), 1), 24, "a window of 2,000 B and a packet");
         assert_eq!(target(&credit, 7_000, None, 2), 14);
-        credit.grant(20);
+        credit.grant(20, Time::ZERO);
         assert_eq!(target(&credit, 7_000, None, 1), 20 + 8, "5,120 B are left: 1,880 B");
         assert_eq!(credit.target((0, 0), None, 4_000, 1), 0, "less than was granted");
     }

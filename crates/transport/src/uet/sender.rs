@@ -52,8 +52,6 @@ pub struct Sender {
     subflows: Subflows,
     credit: Option<Box<Credit>>,
     sleek: Option<Box<Sleek>>,
-    /// When the receiver was heard last, or asked (RTS) last.
-    alive: Time,
     /// The earliest wake-up that has been requested.
     asked: Time,
     stats: Box<Stats>,
@@ -85,7 +83,6 @@ impl Sender {
             subflows: Subflows::new(&config, drawn),
             credit: config.credit.then(|| Box::new(Credit::new(config.most()))),
             sleek: config.sleek.then(|| Box::new(Sleek::new())),
-            alive: Time::ZERO,
             asked: Time::MAX,
             stats: Box::default(),
             config,
@@ -94,19 +91,28 @@ impl Sender {
 
     /// Starts to send, without a handshake.
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
-        (self.stats.started, self.alive) = (now, now);
+        self.stats.started = now;
+        if let Some(credit) = &mut self.credit {
+            credit.wait_from(now);
+        }
         self.subflows.open(&self.config, now);
         self.send_all(now, out);
     }
 
     /// Adds a message of `size` bytes.
     pub fn extend(&mut self, size: u64, now: Time, out: &mut impl Output) {
+        let after_a_pause = self.left == 0 && self.outstanding.oldest().is_none();
         if self.left == 0 {
             self.left = size
         } else {
             self.messages.push_back(size)
         }
+        if let Some(credit) = self.credit.as_mut().filter(|_| after_a_pause) {
+            credit.wait_from(now);
+        }
         self.send_all(now, out);
+        // Without credit no packet tells the receiver of the message.
+        self.ask_if_stuck(after_a_pause, now, out);
     }
 
     /// Sends no new data from now on; the data that has been sent must arrive.
@@ -234,9 +240,8 @@ impl Sender {
 
     /// The receiver has said something.
     fn heard(&mut self, now: Time) {
-        self.alive = now;
         if let Some(credit) = &mut self.credit {
-            credit.heard();
+            credit.heard(now);
         }
     }
 
@@ -370,9 +375,8 @@ impl Sender {
     /// A PULL has come: the receiver has granted so many quanta of credit in all (`processPull`).
     pub fn on_pull(&mut self, granted: u32, now: Time, out: &mut impl Output) {
         self.stats.counters.pulls += 1;
-        self.heard(now);
         if let Some(credit) = &mut self.credit {
-            credit.grant(granted);
+            credit.grant(granted, now);
         }
         self.send_all(now, out);
     }
@@ -382,16 +386,18 @@ impl Sender {
         if now >= self.asked {
             self.asked = Time::MAX;
         }
+        let mut lost = false;
         while let Some((at, psn)) = self.outstanding.oldest()
             && at + self.config.rto <= now
             && self.state == SenderState::Open
         {
             self.on_timeout(psn, now);
+            lost = true;
         }
         if self.sleek.as_ref().is_some_and(|sleek| sleek.probe_at() <= now) && self.state == SenderState::Open {
             self.probe(now, out);
         }
-        self.ask_if_stuck(now, out);
+        self.ask_if_stuck(lost, now, out);
         self.send_all(now, out);
     }
 
@@ -405,13 +411,20 @@ impl Sender {
         }
     }
 
-    /// What is to be sent waits for credit: the receiver may not know of it, or its PULL is lost. The sender
-    /// asks, at most once a base RTT (`sendRTS`), and again after a timeout if there is no answer.
-    fn ask_if_stuck(&mut self, now: Time, out: &mut impl Output) {
-        if self.is_stuck() && now >= self.alive + self.config.base_rtt {
+    /// What is to be sent waits for credit. If a packet has just been found `lost`, the receiver may not know that it is
+    /// wanted (`rtxTimerExpired`); if nothing is in flight and the receiver is silent for too long, its PULL is lost, for
+    /// which uet-htsim has no timer. The sender asks.
+    fn ask_if_stuck(&mut self, lost: bool, now: Time, out: &mut impl Output) {
+        if !self.is_stuck() {
+            return;
+        }
+        let idle = self.outstanding.oldest().is_none();
+        let (base_rtt, rto) = (self.config.base_rtt, self.config.rto);
+        let Some(credit) = &mut self.credit else { return };
+        if lost && credit.may_ask(now, base_rtt) || idle && now >= credit.overdue_at(rto) {
+            credit.ask(now);
             let (target, entropy) = (self.target(out), self.entropy(0, self.outstanding.next(), now, out));
             self.stats.counters.asked += 1;
-            self.alive = now;
             out.ask(target, entropy);
         }
     }
@@ -447,7 +460,7 @@ impl Sender {
         }
         let mut deadline = self.outstanding.oldest().map_or(Time::MAX, |(at, _)| at + self.config.rto);
         if deadline == Time::MAX && self.is_stuck() {
-            deadline = self.alive + self.config.rto;
+            deadline = self.credit.as_ref().map_or(Time::MAX, |credit| credit.overdue_at(self.config.rto));
         }
         if let Some(sleek) = &self.sleek {
             deadline = deadline.min(sleek.probe_at());
