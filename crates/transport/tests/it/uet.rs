@@ -654,6 +654,54 @@ fn a_sender_without_credit_asks() {
     assert_eq!(said.psns(), [0, 1, 2]);
 }
 
+/// A sender with credit alone, 3,000 B at most: three packets of 1,064 B go without a grant.
+fn on_credit(size: u64, stays_open: bool) -> (Sender, Said) {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.02);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(size), stays_open, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.psns(), [0, 1, 2]);
+    (sender, said)
+}
+
+/// A sender that waits while its receiver serves others does not ask at a wake-up that was for packets which have
+/// arrived since; a packet that is lost is a reason at once.
+#[test]
+fn a_sender_asks_for_what_is_lost_and_else_waits() {
+    let (mut sender, mut said) = on_credit(10_000, false);
+    sender.on_ack(&ack(3), 0, us(12), &mut said);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!(said.asked.len(), 0, "12 us ago the receiver was heard");
+    assert_eq!(said.wakes.pop(), Some(us(12) + RTO));
+    sender.on_timer(us(12) + RTO, &mut said);
+    assert_eq!(said.asked.len(), 1, "its PULL is lost");
+    let (mut sender, mut said) = on_credit(10_000, false);
+    sender.on_ack(&ack(1), 0, us(12), &mut said);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!(said.asked.len(), 1, "packets 1 and 2 are lost");
+}
+
+/// After a pause nobody knows of a message without credit: its sender asks at once, and the pause is no measure of its
+/// patience. While packets are in flight it waits for what they bring.
+#[test]
+fn a_message_after_a_pause_asks_at_once() {
+    let (mut sender, mut said) = on_credit(3_000, true);
+    sender.extend(5_000, us(1), &mut said);
+    assert_eq!(said.asked.len(), 0, "three packets are in flight");
+    let (mut sender, mut said) = on_credit(3_000, true);
+    sender.on_ack(&ack(3), 0, us(12), &mut said);
+    sender.extend(5_000, us(1_000), &mut said);
+    assert_eq!((said.asked.len(), said.psns().len()), (1, 0));
+    // 5 quanta are 1,280 B, and 192 B were below 0. The packet arrives; there is no credit again.
+    sender.on_pull(5, us(1_020), &mut said);
+    assert_eq!(said.psns(), [3, 4], "1,088 B");
+    sender.on_ack(&ack(5), 0, us(1_032), &mut said);
+    sender.on_timer(us(1_020) + RTO, &mut said);
+    assert_eq!(said.asked.len(), 1);
+    assert_eq!(said.wakes.pop(), Some(us(1_032 + 2 * 20) + RTO), "a PULL took 20 us");
+}
+
 /// What is lost at the end is found by a probe: 12 + 9 us after the ACK it is sent, and its fast answer makes
 /// the sender send again what has not arrived.
 #[test]
