@@ -262,6 +262,21 @@ mod tests {
         assert_eq!(shares, [14, 13, 14, 13]);
     }
 
+    /// Of the four hosts the first two are in one partition. A switch goes where most of its neighbours are, though the other
+    /// partition has fewer links; one with as many neighbours in both goes where there are fewer links.
+    #[test]
+    fn a_switch_is_where_most_of_its_neighbours_are() {
+        let mut b = FabricBuilder::default();
+        let hosts = ["a", "b", "c", "d"].map(|name| b.node(name, Layer::Host));
+        let [most, even] = ["most", "even"].map(|name| b.node(name, Layer::Switch));
+        for (host, switch) in [(0, most), (2, most), (3, most), (1, even), (2, even)] {
+            b.cable(hosts[host], switch, Rate::gbps(1), Time(1));
+        }
+        let part = partition(&b.build(), 2);
+        assert_eq!(hosts.map(|host| part.of(host)), [0, 0, 1, 1].map(Some));
+        assert_eq!((part.of(most), part.of(even)), (Some(1), Some(0)));
+    }
+
     /// A packet whose path is pinned may go on elsewhere than its destination says: up to a core switch, down to another pod of
     /// the sender's partition, and up to the next core switch, which leads to the last pod.
     #[test]
