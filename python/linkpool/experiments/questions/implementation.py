@@ -12,17 +12,22 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.experiments.questions import balancing, window
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
-from linkpool.experiments.questions.trimming import tree, trimming
-from linkpool.experiments.questions.window import BDP, RATE_BPS, START, START_S, UET
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import BDP, LIMIT, RATE_BPS, REPS, UET, tree, trimming
+from linkpool.experiments.questions.window import START, START_S
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
-LIMIT = BDP * (balancing.MSS + balancing.HEADER)
-
 TRANSPORTS: dict[str, Table] = {
     "nscc-ecmp": {**UET, "entropies": 1},
-    "nscc-reps": {**UET, "balancer": "reps"},
+    "nscc-reps": REPS,
     "nscc-plb": {**UET, "balancer": "plb"},
     "nscc-plb-0": {**UET, "balancer": "plb", "rehash_above": 0.0, "rehash_after": 2},
     "nscc-flowlets": {**UET, "balancer": "flowlets"},
@@ -59,14 +64,14 @@ class Implementation(Question):
         """Return the permutation by one scheme."""
         ends = [
             {"transport": scheme, "from": f"h{a}", "to": f"h{b}", "start": START}
-            for a, b in window.permutation(seed)
+            for a, b in window.senders(seed)
         ]
         flows: list[Value] = [{**of, "size": f"{window.SIZE}B"} for of in ends]
         scenario: dict[str, Value] = {
             "duration": window.OVER,
             "drain": "97ms",
             "topology": tree(window.LEAVES, window.SPINES, window.HOSTS_OF_LEAF),
-            "queue": trimming(f"{LIMIT}B", LIMIT),
+            "queue": trimming(f"{LIMIT}B"),
             "transport": {scheme: TRANSPORTS[scheme]},
         }
         spines: list[Value] = ["s0", "s1"]
@@ -117,15 +122,7 @@ class Implementation(Question):
             ("even", "nscc-flowlets", "nscc-ecmp", 0.8, 1.0, "few gaps: as a hashed path"),
         ]
         for setting, scheme, other, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}",
-                f"{setting}: the mean completion of {scheme} over that of {other}: {why}",
-                "mean",
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-            )
+            yield compared(setting, scheme, other, "mean", low, high, why, "the mean completion")
 
 
 EXPERIMENT = Implementation()

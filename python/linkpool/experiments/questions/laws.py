@@ -11,26 +11,30 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.experiments.questions import balancing, window
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
-from linkpool.experiments.questions.trimming import tree, trimming
-from linkpool.experiments.questions.window import BDP, RATE_BPS
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import LIMIT, RATE_BPS, REPS, tree, trimming
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
 SENDERS, SIZE = 16, 1 << 20
 JOINERS, JOIN_SIZE, JOIN_US = 4, 8 << 20, 500
 """So many flows go to one host; each begins 500 us after the one before."""
-LIMIT = BDP * (balancing.MSS + balancing.HEADER)
 
 HPCC: Table = {"control": "hpcc", "mss": f"{balancing.MSS}B"}
-NSCC: Table = {**window.UET, "balancer": "reps"}
 TRANSPORTS: dict[str, Table] = {
     "hpcc": HPCC,
     "hpcc-first": {**HPCC, "hpcc_records": "first"},
     "hpcc-answer": {**HPCC, "hpcc_reference": "answer"},
     "hpcc-both": {**HPCC, "hpcc_records": "first", "hpcc_reference": "answer"},
-    "nscc": NSCC,
-    "nscc-before": {**NSCC, "nscc_rules": "ordered-chaos"},
+    "nscc": REPS,
+    "nscc-before": {**REPS, "nscc_rules": "ordered-chaos"},
 }
 
 
@@ -70,7 +74,7 @@ class Laws(Question):
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return one pattern by one scheme."""
         if setting == "permutation":
-            ends = [{"from": f"h{a}", "to": f"h{b}"} for a, b in window.permutation(seed)]
+            ends = [{"from": f"h{a}", "to": f"h{b}"} for a, b in window.senders(seed)]
             flows: list[Table] = [{**of, "size": f"{window.SIZE}B"} for of in ends]
             packets = len(ends) * window.SIZE / balancing.MSS
         else:
@@ -82,7 +86,7 @@ class Laws(Question):
             "duration": "5ms",
             "drain": "95ms",
             "topology": tree(window.LEAVES, window.SPINES, window.HOSTS_OF_LEAF),
-            "queue": trimming(f"{LIMIT}B", LIMIT) if trims else {"limit": "4MB"},
+            "queue": trimming(f"{LIMIT}B") if trims else {"limit": "4MB"},
             "transport": {scheme: TRANSPORTS[scheme]},
             "workload": {"flow": listed},
         }
@@ -143,15 +147,7 @@ class Laws(Question):
             ("join", "nscc-before", "nscc", 0.95, 1.1, "little is unmarked above the target"),
         ]
         for setting, scheme, other, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}",
-                f"{setting}: the last completion of {scheme} over that of {other}: {why}",
-                "last",
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-            )
+            yield compared(setting, scheme, other, "last", low, high, why, "the last completion")
 
 
 EXPERIMENT = Laws()

@@ -14,21 +14,26 @@ import polars as pl
 
 from linkpool.experiments.questions import balancing
 from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
-from linkpool.experiments.questions.trimming import tree, trimming
-from linkpool.experiments.questions.window import BDP, UET
+from linkpool.experiments.questions.trees import (
+    BDP,
+    LIMIT,
+    RATE_BPS,
+    REPS,
+    ROCE_MARKS,
+    tree,
+    trimming,
+)
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
-RATE_BPS = 100e9
 LEAVES, SPINES, HOSTS_OF_LEAF = 2, 8, 80
 """The receiver is in one rack, and in the other one there are 16 hosts for each of five laws."""
 SENDERS = (1, 4, 16)
-BDP_BYTES = BDP * (balancing.MSS + balancing.HEADER)
 
 TCP = balancing.transport("ecmp", BDP, "1ms")
 MPTCP = balancing.transport("lia-4", BDP, "1ms")
 LAWS: dict[str, Table] = {
-    "nscc": {**UET, "balancer": "reps"},
+    "nscc": REPS,
     "dcqcn": {"control": "dcqcn", "mss": f"{balancing.MSS}B"},
     "dctcp": TCP,
     "lia": MPTCP,
@@ -37,19 +42,10 @@ LAWS: dict[str, Table] = {
 PAIRS = {"~".join(pair): pair for pair in combinations(LAWS, 2)}
 SCHEMES = {**PAIRS, "all-five": tuple(LAWS)}
 
-ROCE_MARKS: Table = {
-    "red": {
-        "min": "400KB",
-        "max": "1600KB",
-        "max_probability": 0.2,
-        "weight": 1,
-        "gentle": False,
-    }
-}
-"""As HPCC's repository has them at 100 Gbit/s."""
+SLOPE: Table = {"red": ROCE_MARKS}
 LEAVING: Table = {
-    "min": f"{BDP_BYTES // 5}B",
-    "max": f"{4 * BDP_BYTES // 5}B",
+    "min": f"{LIMIT // 5}B",
+    "max": f"{4 * LIMIT // 5}B",
     "max_probability": 1.0,
     "weight": 1,
     "gentle": False,
@@ -61,8 +57,8 @@ STEP: Table = {**DROPS, "mark": "200KB"}
 BUFFER: Table = {"pfc": {"buffer": "32MB"}}
 
 CLASSES: dict[str, Table] = {
-    "nscc": {"limit": f"{BDP_BYTES}B", "red": LEAVING, "trim": True},
-    "dcqcn": {**ROCE_MARKS, "lossless": True},
+    "nscc": {"limit": f"{LIMIT}B", "red": LEAVING, "trim": True},
+    "dcqcn": {**SLOPE, "lossless": True},
     "dctcp": STEP,
     "lia": DROPS,
     "amp": STEP,
@@ -70,9 +66,9 @@ CLASSES: dict[str, Table] = {
 """By law: the queue with thresholds of its own."""
 ONE_QUEUE: dict[str, Table] = {
     "step": STEP,
-    "slope": {**DROPS, **ROCE_MARKS},
-    "pauses": {**BUFFER, **ROCE_MARKS},
-    "trims": trimming(f"{BDP_BYTES}B", BDP_BYTES),
+    "slope": {**DROPS, **SLOPE},
+    "pauses": {**BUFFER, **SLOPE},
+    "trims": trimming(f"{LIMIT}B"),
 }
 """One queue for all: marks of DCTCP, marks of DCQCN, the same without drops, and NSCC's queue."""
 WORDS = {

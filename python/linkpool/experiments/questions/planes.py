@@ -4,15 +4,20 @@ Hosts with eight ports of 100 Gbps, each in a plane of its own. A plane, or one 
 fails, flaps or is slow for 10 us to 10 ms, while every host sends one message.
 """
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
-from linkpool.experiments.questions.trimming import trimming
-from linkpool.experiments.questions.window import BDP, UET
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import BDP, LIMIT, UET, permutation, trimming
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -21,8 +26,6 @@ HOSTS = LEAVES * HOSTS_OF_LEAF
 RATE_BPS = PLANES * 100e9
 SIZE = 64 << 20
 AT_US = 200
-LIMIT = BDP * (balancing.MSS + balancing.HEADER)
-"""Queues are of one bandwidth-delay product of a port."""
 SPANS_US = {"10us": 10, "100us": 100, "1ms": 1000, "10ms": 10_000}
 
 ALL: Table = {**UET, "paths": "planes"}
@@ -90,16 +93,9 @@ class Planes(Question):
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return the permutation by one scheme: each host sends to one of another leaf."""
-        drawn = random.Random(seed)
-        hosts = list(range(HOSTS))
-        while True:
-            others = drawn.sample(hosts, HOSTS)
-            pairs = list(zip(hosts, others, strict=True))
-            if all(a // HOSTS_OF_LEAF != b // HOSTS_OF_LEAF for a, b in pairs):
-                break
         flows: list[Value] = [
             {"transport": scheme, "from": f"h{a}", "to": f"h{b}", "size": f"{SIZE}B"}
-            for a, b in pairs
+            for a, b in permutation(seed, tuple(range(HOSTS)), HOSTS_OF_LEAF)
         ]
         of: Table = {"planes": PLANES, "leaves": LEAVES, "spines": SPINES}
         scenario: dict[str, Value] = {
@@ -113,7 +109,7 @@ class Planes(Question):
                     "delay": "1us",
                 }
             },
-            "queue": trimming(f"{LIMIT}B", LIMIT),
+            "queue": trimming(f"{LIMIT}B"),
             "transport": {scheme: TRANSPORTS[scheme]},
             "workload": {"flow": flows},
         }
@@ -174,15 +170,7 @@ class Planes(Question):
             ("plane-down-10ms", "amp-8", "mp-amp", 1.2, None, "its timers are longer"),
         ]
         for setting, scheme, other, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}",
-                f"{setting}: last completion of {scheme} over that of {other}: {why}",
-                "last",
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-            )
+            yield compared(setting, scheme, other, "last", low, high, why, "last completion")
 
 
 EXPERIMENT = Planes()

@@ -144,6 +144,40 @@ class Hypothesis:
         ledger.add(self.id, self.text, self.expected(), show(value), judged)
 
 
+def compared(
+    setting: str,
+    scheme: str,
+    other: str,
+    quantity: str,
+    above: float | None,
+    below: float | None,
+    why: str,
+    said: str = "",
+) -> Hypothesis:
+    """Return the hypothesis that a quantity of a scheme over that of another is within bounds.
+
+    Args:
+        setting: of both.
+        scheme: the scheme.
+        other: the scheme that it is over.
+        quantity: what is measured.
+        above: the least ratio.
+        below: the greatest ratio.
+        why: the reason.
+        said: the quantity in words; without them its name.
+
+    """
+    return Hypothesis(
+        f"{setting}-{scheme}-{other}",
+        f"{setting}: {said or quantity} of {scheme} over that of {other}: {why}",
+        quantity,
+        (setting, scheme),
+        over=(setting, other),
+        above=above,
+        below=below,
+    )
+
+
 @dataclass(frozen=True)
 class Question(Experiment, ABC):
     """An experiment of one question: every scheme in every setting, with every seed."""

@@ -4,18 +4,23 @@ Queue pairs of DCQCN send over eight paths at once, packet by packet. Where do r
 no packet out of order, or 8, 32, 128 or all of them, stop to work?
 """
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import RATE_BPS, ROCE_MARKS, permutation
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
 LEAVES, SPINES, HOSTS_OF_LEAF = 8, 8, 8
-RATE_BPS = 100e9
 DELAY_NS = 1000
 SIZE = 4 << 20
 MSS, HEADER = 1024, 82
@@ -55,21 +60,9 @@ def graph(skew_ns: int, rate: str) -> Table:
     return {"rate": "100Gbps", "delay": f"{DELAY_NS}ns", "nodes": nodes, "edges": edges}
 
 
-@cache  # all schemes have the same one, and a thousand are drawn until one will do
-def permutation(seed: int, hosts: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return senders and receivers: each sends to one, and none to its own leaf."""
-    drawn = random.Random(seed)
-    while True:
-        others = drawn.sample(hosts, len(hosts))
-        pairs = list(zip(hosts, others, strict=True))
-        if all(a // HOSTS_OF_LEAF != b // HOSTS_OF_LEAF for a, b in pairs):
-            return pairs
-
-
 def lossless() -> Table:
     """Return queues of a fabric that pauses, and marks as at 100 Gbit/s in HPCC's repository."""
-    red: Table = {"min": "400KB", "max": "1600KB", "max_probability": 0.2}
-    return {"pfc": {"buffer": "12MB"}, "red": {**red, "weight": 1, "gentle": False}}
+    return {"pfc": {"buffer": "12MB"}, "red": ROCE_MARKS}
 
 
 def shallow() -> Table:
@@ -107,7 +100,9 @@ class SprayRdma(Question):
             hosts = tuple(leaf * HOSTS_OF_LEAF + seed % HOSTS_OF_LEAF for leaf in range(LEAVES))
         else:
             hosts = tuple(range(LEAVES * HOSTS_OF_LEAF))
-        ends = [{"from": f"h{a}", "to": f"h{b}"} for a, b in permutation(seed, hosts)]
+        ends = [
+            {"from": f"h{a}", "to": f"h{b}"} for a, b in permutation(seed, hosts, HOSTS_OF_LEAF)
+        ]
         flows: list[Value] = [{**of, "size": f"{SIZE}B", "transport": "rdma"} for of in ends]
         rate = "25Gbps" if setting == "slow-1" else "100Gbps"
         scenario: dict[str, Value] = {
@@ -155,15 +150,7 @@ class SprayRdma(Question):
             ("lossy", "spray-128", "spray-sr", "resent", 3.0, None, "a loss costs a window"),
         ]
         for setting, scheme, other, quantity, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}",
-                f"{setting}: {quantity} of {scheme} over that of {other}: {why}",
-                quantity,
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-            )
+            yield compared(setting, scheme, other, quantity, low, high, why)
 
 
 EXPERIMENT = SprayRdma()

@@ -6,29 +6,33 @@ others meanwhile.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
-from linkpool.experiments.questions.window import BDP, UET
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import BDP, LIMIT, RATE_BPS, REPS, tree, trimming
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
 LEAVES, SPINES, HOSTS_OF_LEAF = 32, 32, 32
 HOSTS = LEAVES * HOSTS_OF_LEAF
-RATE_BPS = 100e9
 SIZE = 128 << 10
 """Of each message of an incast: more than a first window."""
 VICTIMS, EVERY_S, VICTIM_SIZE = 8, 20e-6, 64 << 10
 """So many hosts of the receiver's rack get a message each so often: 27% of their links' rate."""
-LIMIT = BDP * (balancing.MSS + balancing.HEADER)
 NDP_LIMIT = 8
 SENDERS = (8, 32, 128, 512, 1023)
 
-REPS: Table = {**UET, "balancer": "reps"}
 DCTCP = balancing.transport("spray", BDP, "250us")
 TRANSPORTS: dict[str, Table] = {
     "nscc": REPS,
@@ -40,19 +44,6 @@ TRANSPORTS: dict[str, Table] = {
     "dctcp-trim": {**DCTCP, "trimming": True},
     "dctcp-drop": DCTCP,
 }
-
-
-def trimming(limit: Value, bdp: int) -> Table:
-    """Return queues that trim, and mark by what they leave behind, as uet-htsim's do."""
-    marks: Table = {"mark_min": f"{bdp // 5}B", "mark_max": f"{4 * bdp // 5}B"}
-    headers: Table = {"headers": f"{2 * bdp}B", "return_to_sender": False, **marks}
-    return {"discipline": "trimming", "limit": limit, "trimming": headers}
-
-
-def tree(leaves: int, spines: int, hosts: int) -> Table:
-    """Return a tree of two tiers at 100 Gbps."""
-    of: Table = {"leaves": leaves, "spines": spines, "hosts_per_leaf": hosts}
-    return {"leaf-spine": {**of, "rate": "100Gbps", "delay": "1us"}}
 
 
 @dataclass(frozen=True)
@@ -98,7 +89,7 @@ class Trimming(Question):
             "duration": f"{round(span * 1e6)}us",
             "drain": "200ms",
             "topology": tree(LEAVES, SPINES, HOSTS_OF_LEAF),
-            "queue": trimming(limit, LIMIT),
+            "queue": trimming(limit),
             "transport": {scheme: TRANSPORTS[scheme]},
             "workload": {"flow": flows},
         }
@@ -198,15 +189,8 @@ class Trimming(Question):
             ("incast-512", "nscc-rccc", "rccc", "last", 0.95, 1.1, "credit is what binds"),
         ]
         for setting, scheme, other, quantity, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}-{quantity}",
-                f"{setting}: {quantity} of {scheme} over that of {other}: {why}",
-                quantity,
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-            )
+            of = compared(setting, scheme, other, quantity, low, high, why)
+            yield replace(of, id=f"{of.id}-{quantity}")
 
 
 STALL_HOSTS, STALL_LEAVES, STALL_SIZE = 64, 8, 512 << 10
@@ -273,7 +257,7 @@ class Stall(Question):
             "duration": "3ms",
             "drain": "97ms",
             "topology": tree(STALL_LEAVES, STALL_LEAVES, STALL_HOSTS // STALL_LEAVES),
-            "queue": trimming(f"{bdps * LIMIT}B", LIMIT),
+            "queue": trimming(f"{bdps * LIMIT}B"),
             "transport": {scheme: {**of, **CHANGES[setting]}},
             "workload": {"flow": flows},
         }

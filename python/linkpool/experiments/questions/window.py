@@ -4,15 +4,31 @@ A permutation by UET with NSCC and its relatives, by MPTCP, and by NSCC with a w
 eight subflows (MP-NSCC), while some of eight spines are slow, or carry another job's elephants.
 """
 
-import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import (
+    Case,
+    Hypothesis,
+    Panel,
+    Quantities,
+    Question,
+    compared,
+)
+from linkpool.experiments.questions.trees import (
+    BDP,
+    LIMIT,
+    RATE_BPS,
+    REPS,
+    UET,
+    permutation,
+    tree,
+    trimming,
+)
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -21,10 +37,7 @@ LEAVES, SPINES, SENDERS = 8, 8, 8
 ELEPHANTS = 4
 """The other hosts of a leaf: each may send an elephant over a spine of its own to the next leaf."""
 HOSTS_OF_LEAF = SENDERS + ELEPHANTS
-RATE_BPS = 100e9
 SIZE = 4 << 20
-BDP = 28
-"""Packets: 100 Gbps, 4 links of 1 us there and back, and four packets' serialisation."""
 START, OVER = "300us", "3ms"
 """When the permutation starts, and when elephants stop."""
 START_S = 300e-6
@@ -32,14 +45,6 @@ START_S = 300e-6
 SLOW = {"slow-1": 1, "slow-2": 2, "slow-4": 4}
 BUSY = {"busy-1": 1, "busy-2": 2, "busy-4": 4}
 
-UET: Table = {
-    **balancing.SIZES,
-    "control": "uet",
-    "ack_bytes": "1B",
-    "entropies": 64,
-    "balancer": "oblivious",
-}
-"""Sprayed over 64 values, and an ACK for each packet, as the others have."""
 SUBFLOWS: Table = {**UET, "entropies": 8, "subflows": 8}
 """A value for each of eight subflows, as MPTCP has a path for each."""
 
@@ -48,7 +53,7 @@ TRANSPORTS: dict[str, Table] = {
     "mnscc": {**UET, "feedback_median": 7},
     "fastflow": {**UET, "sender_law": "fastflow"},
     "nscc-rss": {**UET, "balancer": "rss"},
-    "nscc-reps": {**UET, "balancer": "reps"},
+    "nscc-reps": REPS,
     "lia-8": balancing.transport("lia-8", BDP, "250us"),
     "amp-8": balancing.transport("amp-8", BDP, "250us"),
     "mp-amp": {**SUBFLOWS, "subflow_coupling": "amp"},
@@ -57,14 +62,10 @@ TRANSPORTS: dict[str, Table] = {
 }
 
 
-def permutation(seed: int) -> list[tuple[int, int]]:
-    """Return senders and receivers, by host: each sends to one, and no host to itself."""
+def senders(seed: int) -> list[tuple[int, int]]:
+    """Return the permutation, by host: each sends to one, and no host to itself."""
     hosts = [HOSTS_OF_LEAF * leaf + i for leaf in range(LEAVES) for i in range(SENDERS)]
-    drawn = random.Random(seed)
-    while True:
-        others = drawn.sample(hosts, len(hosts))
-        if all(a != b for a, b in zip(hosts, others, strict=True)):
-            return list(zip(hosts, others, strict=True))
+    return permutation(seed, tuple(hosts), 1)
 
 
 def elephants(spines: int) -> list[Table]:
@@ -102,20 +103,13 @@ class Window(Question):
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return the permutation by one scheme."""
-        limit = BDP * (balancing.MSS + balancing.HEADER)
-        marks: Table = {"mark_min": f"{limit // 5}B", "mark_max": f"{4 * limit // 5}B"}
-        ends = [{"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in permutation(seed)]
+        ends = [{"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in senders(seed)]
         flows: list[Value] = [{**of, "size": f"{SIZE}B", "start": START} for of in ends]
-        tree: Table = {"leaves": LEAVES, "spines": SPINES, "hosts_per_leaf": HOSTS_OF_LEAF}
         scenario: dict[str, Value] = {
             "duration": OVER,
             "drain": "97ms",
-            "topology": {"leaf-spine": {**tree, "rate": "100Gbps", "delay": "1us"}},
-            "queue": {
-                "discipline": "trimming",
-                "limit": f"{limit}B",
-                "trimming": {"headers": f"{2 * limit}B", "return_to_sender": False, **marks},
-            },
+            "topology": tree(LEAVES, SPINES, HOSTS_OF_LEAF),
+            "queue": trimming(f"{LIMIT}B"),
             "transport": {scheme: TRANSPORTS[scheme]},
         }
         if setting in SLOW:
@@ -166,16 +160,9 @@ class Window(Question):
             ("slow-2", "fastflow", "nscc", "mean", 0.8, 1.25, "it is one window, too"),
         ]
         for setting, scheme, other, quantity, low, high, why in against:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{other}",
-                f"{setting}: the {quantity} completion of {scheme} over that of {other}: {why}",
-                quantity,
-                (setting, scheme),
-                over=(setting, other),
-                above=low,
-                below=high,
-                said="" if low is None else f"above {low:g} and below {high:g}",
-            )
+            said = f"the {quantity} completion"
+            of = compared(setting, scheme, other, quantity, low, high, why, said)
+            yield of if low is None else replace(of, said=f"above {low:g} and below {high:g}")
 
 
 EXPERIMENT = Window()
