@@ -4,8 +4,6 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.image
@@ -13,9 +11,10 @@ import polars as pl
 import pytest
 
 import linkpool
+from explained import SLOW_RECEIVER, Run, check_sum, runner
 from linkpool import Result
 from linkpool.columns import nodes_of
-from linkpool.explain.blocked import Held, blocked
+from linkpool.explain.blocked import Held
 from linkpool.explain.critical import Cause, Chain, breakdown
 from linkpool.explain.picture import draw
 from linkpool.explain.replay import ExplainError, Life, replay
@@ -62,34 +61,15 @@ start = "{start}"
 """
 
 
-Run = Callable[[str], Result]
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Return a function that runs a scenario."""
-
-    def of(text: str) -> Result:
-        (tmp_path / "scenario.toml").write_text(text, encoding="utf-8")
-        return linkpool.run(tmp_path / "scenario.toml", out=tmp_path / "result", threads=1)
-
-    return of
+    return runner(tmp_path)
 
 
 def story(result: Result, number: int = 0) -> Story:
     (life,) = replay(result, [number])
     return tell(life, Wires(result))
-
-
-def check_sum(told: Story) -> None:
-    """Spans adjoin, from the first SYN to the last ACK; both breakdowns add up to the FCT."""
-    life, spans = told.life, told.spans
-    assert (spans[0].start, spans[-1].end) == (life.start, life.end)
-    assert all(a.end == b.start for a, b in pairwise(spans))
-    fct = life.end - life.start
-    assert fct == round(life.row["fct_s"] * PS)
-    assert sum(told.breakdown.values()) == fct
-    assert sum(blocked(life).values()) == fct
 
 
 def test_a_flow_alone_is_on_the_way_all_the_time(run: Run) -> None:
@@ -967,22 +947,7 @@ def test_pauses_are_a_part_of_the_time(run: Run) -> None:
 
 def test_pauses_at_switches_stand_apart(run: Run) -> None:
     """Two hosts fill W, which R pauses for 1 ms: the packets of both wait for that at W."""
-    text = """
-duration = "20ms"
-[topology.many-to-one]
-senders = 2
-rate = "10Gbps"
-delay = "2us"
-[queue.pfc]
-buffer = "900KB"
-[[slow_host]]
-hosts = ["R"]
-buffer = "20KB"
-from = "50us"
-until = "1050us"
-[transport.t]
-control = "reno"
-"""
+    text = SLOW_RECEIVER + 'control = "reno"\n'
     flows = flow("200KB", "S1") + flow("200KB", "S2")
     found = story(run(text + flows))
     assert 0.9 * 1000 * US < found.breakdown[Cause.PAUSED] <= 1000 * US

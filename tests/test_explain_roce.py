@@ -1,13 +1,11 @@
 """Explained flows of RoCE: waits for rates, turns, windows, pauses and timeouts."""
 
 import random
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-import linkpool
+from explained import SLOW_RECEIVER, Run, check_sum, runner
 from linkpool import Result
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause
@@ -23,18 +21,11 @@ US = PS // 1_000_000
 DATA, ACK = 884_800, 68_800
 FORTH, BACK = 2 * (DATA + 2 * US), 2 * (ACK + 2 * US)
 
-Run = Callable[[str], Result]
-
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Return a function that runs a scenario."""
-
-    def of(text: str) -> Result:
-        (tmp_path / "scenario.toml").write_text(text, encoding="utf-8")
-        return linkpool.run(tmp_path / "scenario.toml", out=tmp_path / "result", threads=1)
-
-    return of
+    return runner(tmp_path)
 
 
 def scenario(
@@ -57,17 +48,6 @@ delay = "2us"
 [transport.t]
 {keys}
 {each}{more}"""
-
-
-def check_sum(told: Story) -> None:
-    """Spans adjoin, from the begin to the last ACK; both breakdowns add up to the FCT."""
-    life, spans = told.life, told.spans
-    assert (spans[0].start, spans[-1].end) == (life.start, life.end)
-    assert all(a.end == b.start for a, b in pairwise(spans))
-    fct = life.end - life.start
-    assert fct == round(life.row["fct_s"] * PS)
-    assert sum(told.breakdown.values()) == fct
-    assert sum(told.held.values()) == fct
 
 
 def stories(result: Result) -> list[Story]:
@@ -182,22 +162,7 @@ def test_what_go_back_n_sends_again_is_named(run: Run) -> None:
 
 def test_a_pause_of_its_own_port_is_named(run: Run) -> None:
     """R pauses W for 1 ms, and W the hosts, whose queue pairs keep their packets for that time."""
-    text = """
-duration = "20ms"
-[topology.many-to-one]
-senders = 2
-rate = "10Gbps"
-delay = "2us"
-[queue.pfc]
-buffer = "900KB"
-[[slow_host]]
-hosts = ["R"]
-buffer = "20KB"
-from = "50us"
-until = "1050us"
-[transport.t]
-control = "roce"
-"""
+    text = SLOW_RECEIVER + 'control = "roce"\n'
     flow = '[[workload.flow]]\ntransport = "t"\nfrom = "S{}"\nto = "R"\nsize = "1MB"\n'
     for told in stories(run(text + flow.format(1) + flow.format(2))):
         assert told.breakdown[Cause.HOST_PAUSED] + told.breakdown.get(Cause.PAUSED, 0) > 0
