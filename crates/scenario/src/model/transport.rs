@@ -23,7 +23,7 @@ settings! {
         /// ACKs. `"low"`: none. `"high"`: all. `"scatter"`: packets of subflows whose data packets
         /// take random paths (of MMPTCP, in phase 1). Or the priority of its data at ports with
         /// [classes](scenario/classes.md), 0 to 7; there `"low"` is 0, and `"high"` is 7.
-        priority: Priority = Priority::Low;
+        priority: Priority = Priority::Of(FlowPriority::Low);
         /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
         /// with a NACK, and the sender sends the segment again, before new data, as soon as its
         /// window has room ([more](scenario/loss-recovery.md)).
@@ -146,23 +146,18 @@ pub enum Paths {
 /// The packets of a transport that have high priority, or the priority of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// None.
-    Low,
-    /// All.
-    High,
-    /// Packets of subflows whose data packets take random paths.
+    /// All have that of a flow.
+    Of(FlowPriority),
+    /// Packets of subflows whose data packets take random paths have the highest.
     Scatter,
-    /// All data has this priority, from 0 to 7.
-    Number(u8),
 }
 
 impl Priority {
     /// That of packets that have one, from 0 to 7.
     pub fn number(self) -> u8 {
         match self {
-            Priority::Low => FlowPriority::Low.number(),
-            Priority::High | Priority::Scatter => FlowPriority::High.number(),
-            Priority::Number(number) => number,
+            Priority::Of(priority) => priority.number(),
+            Priority::Scatter => FlowPriority::High.number(),
         }
     }
 }
@@ -170,18 +165,21 @@ impl Priority {
 impl Mixed for Priority {
     const NAME: &'static str = "Priority";
     const FORMS: &'static str = "a whole number from 0 to 7, \"low\" (0), \"high\" (7), or \"scatter\"";
-    const WORDS: &'static [(&'static str, Priority)] =
-        &[("low", Priority::Low), ("high", Priority::High), ("scatter", Priority::Scatter)];
-    const NUMBERS: Option<(u32, u32)> = Some((0, 7));
+    const WORDS: &'static [(&'static str, Priority)] = &[
+        ("low", Priority::Of(FlowPriority::Low)),
+        ("high", Priority::Of(FlowPriority::High)),
+        ("scatter", Priority::Scatter),
+    ];
+    const NUMBERS: Option<(u32, u32)> = FlowPriority::NUMBERS;
 
     fn of_number(number: u32) -> Option<Priority> {
-        u8::try_from(number).ok().filter(|number| *number < 8).map(Priority::Number)
+        FlowPriority::of_number(number).map(Priority::Of)
     }
 
     fn written(&self) -> Option<Form> {
-        match *self {
-            Priority::Number(number) => Some(Form::Number(number.into())),
-            _ => None,
+        match self {
+            Priority::Of(priority) => priority.written(),
+            Priority::Scatter => None,
         }
     }
 }

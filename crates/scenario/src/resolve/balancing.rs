@@ -27,8 +27,8 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
         let values = "packets of this transport take a path by their entropy value: write \"hash\", or \"planes\" to \
                       bind values to the ports of hosts";
         section.check(matches!(t.paths.rule, Paths::Hash | Paths::Planes), "paths", values);
-        let entropies = t.control.family().config(&t.own, &t.config, t.wire).entropies();
+        let entropies = || t.control.family().config(&t.own, &t.config, t.wire).entropies();
         let many = format!("each connection keeps a path for each of at most {MOST_BOUND} values; write fewer");
-        section.check(t.paths.rule != Paths::Planes || entropies <= MOST_BOUND, "entropies", many);
+        section.check(t.paths.rule != Paths::Planes || entropies() <= MOST_BOUND, "entropies", many);
     }
 }

@@ -36,6 +36,7 @@ use crate::pausing::{queue_of, set_aside};
 use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{Kinds, NoNames, Preset, Settings};
 use linkpool_units::Time;
+use linkpool_workload::FlowPriority;
 use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES};
 
 use crate::compile::Compile;
@@ -194,8 +195,8 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
         let path = KeyPath::default().at("transport").at(&t.name).at("priority");
         let by_kind = family.facts().by_kind;
         match (t.priority, most) {
-            (Priority::Low | Priority::Number(0), _) => {}
-            (Priority::High | Priority::Scatter, _) if by_kind => report.error(
+            (Priority::Of(of), _) if of.number() == 0 => {}
+            (Priority::Of(FlowPriority::High) | Priority::Scatter, _) if by_kind => report.error(
                 &path,
                 format!(
                     "does not apply to {}, whose packets have priorities by their kind; leave it out, or write the \
@@ -204,7 +205,7 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
                 ),
             ),
             (_, 1) => report.error(&path, WITHOUT_PRIORITIES),
-            (Priority::Number(number), 2) if by_kind || number != 7 => report.error(&path, OF_CLASSES),
+            (Priority::Of(of), 2) if by_kind || !of.is_one_of_two() => report.error(&path, OF_CLASSES),
             _ => {}
         }
     }

@@ -74,8 +74,8 @@ impl PlannedTransport {
             },
             scatter,
             high: match t.priority {
-                scenario::Priority::Low | scenario::Priority::Number(0) => Subflows::None,
-                scenario::Priority::High | scenario::Priority::Number(_) => Subflows::All,
+                scenario::Priority::Of(of) if of.number() == 0 => Subflows::None,
+                scenario::Priority::Of(_) => Subflows::All,
                 scenario::Priority::Scatter => scatter,
             },
             priority: t.priority.number(),
