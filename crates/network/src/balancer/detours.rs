@@ -287,14 +287,14 @@ pub(super) fn misfit(fabric: &Fabric) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::fabric::{FabricBuilder, Layer};
     use crate::topology::{Dragonfly, Generator, SlimFly};
     use linkpool_units::{Rate, Time};
 
     /// Of a = 4, p = h = 2 and this number of groups.
-    pub(in crate::balancer) fn dragonfly(groups: u32) -> Fabric {
+    fn dragonfly(groups: u32) -> Fabric {
         let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
         let fly = Dragonfly {
             routers_per_group: 4,

@@ -149,10 +149,10 @@ impl Balancer for UgalBalancer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::detours::tests::dragonfly;
     use super::*;
     use crate::packet::Envelope;
-    use linkpool_units::HostId;
+    use crate::topology::{Dragonfly, Generator};
+    use linkpool_units::{HostId, Rate};
 
     /// Nine groups with a = 4 and p = h = 2, and UGAL-L there.
     struct Bench {
@@ -161,7 +161,20 @@ mod tests {
     }
 
     fn bench(candidates: u32, threshold: u64, gap: Option<Time>) -> Bench {
-        let fabric = dragonfly(9);
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let fly = Dragonfly {
+            routers_per_group: 4,
+            hosts_per_router: 2,
+            global_ports: 2,
+            groups: 9,
+            rate,
+            delay,
+            local_rate: rate,
+            local_delay: delay,
+            global_rate: rate,
+            global_delay: delay,
+        };
+        let fabric = fly.fabric();
         let settings = Ugal { candidates, threshold: Bytes(threshold) };
         Bench { ugal: UgalBalancer::new(settings, gap, &fabric, 1), fabric }
     }
