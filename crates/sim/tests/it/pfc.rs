@@ -288,6 +288,49 @@ fn an_incast_loses_nothing_under_three_laws() {
     }
 }
 
+/// UET in an incast of sixteen, with each law: ports pause, nothing is lost, and nothing is sent again. With SLEEK some is: the
+/// answer to a probe that met no queue counts all that has not arrived as lost, also what was sent after the probe
+/// (`processAck` of uet-htsim: `_recovery_seqno = _highest_sent`), and without pauses, too.
+#[test]
+fn uet_sends_nothing_again() {
+    let of = |law: &str, more: &str, queue: &str| {
+        let r = run(&format!(
+            "duration = \"20ms\"
+            [topology.many-to-one]
+            senders = 16
+            rate = \"100Gbps\"
+            delay = \"1us\"
+            [queue]
+            mark = 20
+            {queue}
+            [transport.t]
+            control = \"uet\"
+            sender_law = \"{law}\"
+            trimmable = false
+            {more}
+            [[workload.many-to-one]]
+            transport = \"t\"
+            flows = 16
+            receiver = \"R\"
+            size = \"1MB\""
+        ));
+        let flows = || (0..16).map(|f| r.flow(f));
+        assert!(flows().all(|f| f.acked_bytes == 1_000_000));
+        let again = flows().map(|f| f.total(|s| s.retransmits)).sum::<u64>();
+        let timeouts = flows().map(|f| f.total(|s| s.timeouts)).sum::<u64>();
+        let paused: u64 = (1..=16).filter_map(|s| r.link(&format!("S{s}->W")).pauses).map(|p| p.pauses).sum();
+        (again, timeouts, paused)
+    };
+    let pauses = "pfc = { buffer = \"2MB\" }";
+    for law in ["nscc", "fastflow", "swift", "dctcp", "constant"] {
+        let (again, timeouts, paused) = of(law, "", pauses);
+        assert_eq!((again, timeouts), (0, 0), "{law}");
+        assert!(paused >= 16, "{law}: {paused}");
+    }
+    let (with, without) = (of("dctcp", "sleek = true", pauses), of("dctcp", "sleek = true", "limit = \"40MB\""));
+    assert!(with.0 > 50 && without.0 > 50 && without.2 == 0, "{with:?} {without:?}");
+}
+
 /// Two lossless priorities, thresholds near the reserve, and no distance between pause and resume: frames follow each other as
 /// closely as they can, and the default headroom still holds all that comes.
 #[test]
