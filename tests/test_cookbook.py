@@ -1,9 +1,11 @@
 """The cookbook's commands do what it says, on its own files."""
 
+import copy
 import re
 import runpy
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,21 +53,90 @@ def _names(table: str) -> list[str]:
     return [name for name in rows if re.match(r"[a-zA-Z9]", name)]
 
 
-def test_a_program_outside_plays_a_trace_to_the_picosecond(tmp_path: Path) -> None:
+FAT_TREE: dict[str, Any] = {
+    "topology": {"fat-tree": {"k": 4, "rate": "100Gbps", "delay": "1us"}},
+}
+TRIMMING: dict[str, Any] = {
+    "discipline": "trimming",
+    "limit": "125KB",
+    "trimming": {
+        "headers": "250KB",
+        "return_to_sender": False,
+        "mark_min": "25KB",
+        "mark_max": "100KB",
+    },
+}
+
+
+UET: dict[str, Any] = {
+    "queue": TRIMMING,
+    "transport.t": {"control": "uet", "balancer": "reps"},
+}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({}, id="one path"),
+        pytest.param(FAT_TREE, id="ECMP"),
+        pytest.param({**FAT_TREE, "transport.t.paths": "scatter"}, id="host spraying"),
+        pytest.param({**FAT_TREE, "routing.kind": "spray"}, id="switch spraying"),
+        pytest.param({**FAT_TREE, **UET}, id="UET"),
+    ],
+)
+def test_a_program_outside_plays_a_trace_to_the_picosecond(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
     """The ranks of ranks.goal, run by linkpool and by ranks.py, with requests beside them."""
     folder = ROOT / "docs" / "cookbook"
     played = runpy.run_path(str(folder / "ranks.py"))
-    hosts = [3 * (rank % 4) + rank // 4 for rank in range(8)]
+    racks, hosts_per_rack = (8, 2) if settings else (4, 3)
+    hosts = [hosts_per_rack * (rank % racks) + rank // racks for rank in range(8)]
     trace = folder / "ranks.goal"
-    ranks = played["play"](folder / "ranks.toml", trace, hosts, 2, tmp_path / "outside")
+    scenario = linkpool.Scenario.load(folder / "ranks.toml").set(settings)
+    ranks = played["play"](scenario, trace, hosts, 2, out=tmp_path / "outside")
     outside = linkpool.Result(tmp_path / "outside")
-    inside = linkpool.run(folder / "ranks-trace.toml", out=tmp_path / "inside")
+    traced = linkpool.Scenario.load(folder / "ranks-trace.toml").set(settings)
+    inside = traced.run(out=tmp_path / "inside")
     ends = [max(rank.ends[iteration] for rank in ranks) * 1e-12 for iteration in range(2)]
     assert inside.jobs["end_s"].to_list() == pytest.approx(ends, rel=1e-12)
-    columns = ["src", "dst", "start_s", "end_s", "size_bytes", "label"]
+    assert_equal(inside, outside, messages=184, requests=24)
+
+
+def assert_equal(
+    inside: linkpool.Result, outside: linkpool.Result, *, messages: int, requests: int
+) -> None:
+    """Both have the same messages and requests, to the picosecond."""
+    columns = ["src", "dst", "start_s", "delivered_s", "end_s", "size_bytes", "label"]
     flows = [result.flows.select(columns).sort(columns) for result in (inside, outside)]
     assert flows[0].equals(flows[1])
-    assert len(flows[0]) == 184
+    assert len(flows[0]) == messages
     waits = [result.requests["ttft_s"] for result in (inside, outside)]
     assert waits[0].equals(waits[1])
-    assert len(waits[0]) == 24
+    assert len(waits[0]) == requests
+
+
+@pytest.mark.parametrize("arm", ["DCTCP", "AMP", "NSCC", "DCQCN and PFC"])
+def test_the_study_of_gpus_from_a_trace_and_from_outside(
+    arm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gpus.py at an eighth of its size: 16 ranks on two planes, beside four instances."""
+    folder = ROOT / "docs" / "cookbook"
+    monkeypatch.syspath_prepend(folder)
+    run_both = runpy.run_path(str(folder / "gpus.py"))["run_both"]
+    study = linkpool.Study.load(folder / "gpus.toml")
+    [of_name] = [one for one in study.arms if one.name == arm]
+    base = copy.deepcopy(study.base)
+    assert isinstance(base, dict)
+    base["topology"]["multi-plane"] |= {"planes": 2, "leaves": 4, "spines": 2, "hosts_per_leaf": 6}
+    base["workload"]["training"][0] |= {"dp": 4, "micro_batches": 2, "gradients": "4MB"}
+    [inference] = base["workload"]["inference"]
+    inference |= {"prefill": 2, "decode": 2, "first_host": 16}
+    inference |= {"requests_per_second": 1000, "stop": "10ms"}
+    inside, outside = run_both(base, of_name, tmp_path / "runs")
+    assert inside.flows["src"].n_unique() == 20
+    train = inside.flows["label"].eq("train").sum()
+    # Activations there and back between three pairs of stages, and rings of four that add up.
+    assert train == 2 * (4 * 3 * 2 * 2 + 16 * 2 * 3)
+    assert_equal(inside, outside, messages=len(inside.flows), requests=len(inside.requests))
+    assert len(inside.requests) > 5

@@ -41,6 +41,7 @@ LONG = [
     ("docs/gallery/README.md", "linkpool plot results/sweep *", "needs the study before"),
     ("docs/iterations.md", "linkpool study run *", "25 runs with 128 hosts: minutes"),
     ("docs/jobs.md", "linkpool *", "20 runs: minutes"),
+    ("docs/jobs.md", "python *", "tests/test_cookbook.py runs it at an eighth of its size"),
     ("docs/report.md", "linkpool report results/amp results/dctcp *", "as the one before"),
     ("docs/report.md", "linkpool study run *", "25 runs: 10 s"),
     ("docs/report.md", "linkpool report results/transports *", "needs the study before"),

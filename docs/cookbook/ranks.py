@@ -52,7 +52,13 @@ class Rank:
 
 
 def play(
-    scenario: Path, trace: Path, hosts: list[int], iterations: int, out: Path | None = None
+    scenario: Path | linkpool.Scenario,
+    trace: Path,
+    hosts: list[int],
+    iterations: int,
+    *,
+    out: Path | None = None,
+    seed: int | None = None,
 ) -> list[Rank]:
     """Play the trace, rank by rank on these hosts, and return the ranks at their end."""
     programs = [OPERATION.findall(text) for text in trace.read_text().split("\nrank ")[1:]]
@@ -73,7 +79,7 @@ def play(
             rank.came[rank_of[event.source]] += 1
         return [] if rank.computes else rank.go_on(event.at_ps, hosts)
 
-    with linkpool.Session(scenario, react=react, out=out) as network:
+    with linkpool.Session(scenario, react=react, out=out, seed=seed) as network:
         for host in hosts:
             network.timer(host, 0)
         network.advance_to(network.end_ps)  # the served model goes on when the ranks have ended
@@ -83,7 +89,7 @@ def play(
 if __name__ == "__main__":
     here = Path(__file__).parent
     spread = [3 * (rank % 4) + rank // 4 for rank in range(8)]  # one of each leaf, then the next
-    ranks = play(here / "ranks.toml", here / "ranks.goal", spread, 2, Path(sys.argv[1]))
+    ranks = play(here / "ranks.toml", here / "ranks.goal", spread, 2, out=Path(sys.argv[1]))
     for iteration in range(2):
         end = max(rank.ends[iteration] for rank in ranks)
         print(f"iteration {iteration} ended at {end / 1e9:.6f} ms")

@@ -151,8 +151,9 @@ mod tests {
         let mut packet = packet(kind, RECEIVER, 0);
         let (src, transport) = (HostId::from(SENDER), TransportId::new(2));
         let subflow = SubflowId::new(subflow);
-        let trailer = Opening { src, peer, subflow, transport, to, stays_open, high: Subflows::None, priority: 0 }
-            .write(&mut packet);
+        let (high, priority, ports) = (Subflows::None, 0, 0);
+        let opening = Opening { src, peer, subflow, transport, to, stays_open, high, priority, ports };
+        let trailer = opening.write(&mut packet);
         (packet, trailer)
     }
 

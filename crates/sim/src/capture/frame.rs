@@ -264,6 +264,7 @@ mod tests {
             stays_open: false,
             high: Subflows::None,
             priority: 0,
+            ports: 0,
         };
         let trailer = opening.write(&mut syn);
         syn.envelope = syn.envelope.with_dst(HostId::new(1));

@@ -18,6 +18,8 @@ pub(crate) struct Identity {
     /// Index into the plan's transports.
     pub(crate) transport: TransportId,
     pub(crate) me: Handle,
+    /// A random number that stands for its addresses and ports, the same at both ends.
+    pub(crate) ports: u32,
 }
 
 /// One end's view of its connection: what every packet reads. With the family it takes a cache line.
@@ -91,6 +93,8 @@ pub(crate) struct Opening {
     pub(crate) high: Subflows,
     /// The priority of their data, 0 to 7.
     pub(crate) priority: u8,
+    /// The random number that stands for the connection's addresses and ports.
+    pub(crate) ports: u32,
 }
 
 /// The connection or subflow that is opened.
@@ -111,7 +115,14 @@ const PRIORITY: u32 = 4;
 
 impl Opening {
     /// Words of the trailer that it takes.
-    pub(crate) const WORDS: usize = 4;
+    pub(crate) const WORDS: usize = 5;
+
+    /// A packet of `subflow` says that the connection begins.
+    pub(crate) fn of(connection: &Connection, identity: &Identity, subflow: SubflowId) -> Opening {
+        let Identity { flow, host: src, transport, me: peer, ports } = *identity;
+        let Connection { stays_open, high, priority, .. } = *connection;
+        Opening { src, peer, subflow, transport, to: OpeningFor::Flow(flow), stays_open, high, priority, ports }
+    }
 
     /// Writes it into `packet` and its trailer. Words from [`Opening::WORDS`] on are free.
     pub(crate) fn write(self, packet: &mut Packet) -> Trailer {
@@ -126,6 +137,7 @@ impl Opening {
             self.transport.into(),
             to,
             u32::from(self.stays_open) | joins | (self.high as u32) << HIGH | u32::from(self.priority) << PRIORITY,
+            self.ports,
         ]);
         trailer
     }
@@ -133,13 +145,13 @@ impl Opening {
     /// Reads it from `packet` and its `trailer`.
     pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
-        let [src, transport, to, more] = *trailer.first_chunk().expect("a trailer has more words");
+        let [src, transport, to, more, ports] = *trailer.first_chunk().expect("a trailer has more words");
         let joins = more & JOINS > 0;
         let to = if joins { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
         let (stays_open, transport) = (more & STAYS_OPEN > 0, transport.into());
         let high = [Subflows::None, Subflows::First, Subflows::All][(more >> HIGH & 3) as usize];
         let priority = (more >> PRIORITY) as u8;
-        Opening { src: src.into(), peer, subflow, transport, to, stays_open, high, priority }
+        Opening { src: src.into(), peer, subflow, transport, to, stays_open, high, priority, ports }
     }
 }
 
@@ -159,7 +171,8 @@ mod tests {
             (receiver, false, Subflows::All, 3),
         ] {
             let (subflow, transport) = (SubflowId::new(31), TransportId::new(65_536 + 9));
-            let opening = Opening { src, peer, subflow, transport, to, stays_open, high, priority };
+            let ports = u32::MAX - 9;
+            let opening = Opening { src, peer, subflow, transport, to, stays_open, high, priority, ports };
             let mut packet = Packet::default();
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

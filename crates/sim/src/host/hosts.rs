@@ -119,13 +119,13 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
-        let ports = self.plan.ports(id);
+        let ports = self.ports(host, id, &planned);
         let paths = transport.sender_paths((&self.plan.fabric, self.routes), (src, dst), ports, path_count);
         let Some(paths) = paths else { return self.context.fail(Limit::PathLength(host, dst.into())) };
         let Some(me) = self.context.hosts[host.index()].allocate() else {
             return self.context.fail(Limit::Connections(host));
         };
-        let identity = Identity { flow: id, host: src, transport: planned.transport, me };
+        let identity = Identity { flow: id, host: src, transport: planned.transport, me, ports };
         let (high, priority) = transport.priority_of(&planned.flow);
         let connection = Connection {
             peer_host: dst,
@@ -165,6 +165,17 @@ impl<'p> Hosts<'p> {
         }
     }
 
+    /// The ports of the connection that `host` opens for flow `id`.
+    fn ports(&mut self, host: NodeId, id: FlowId, planned: &PlannedFlow) -> u32 {
+        if !self.plan.by_pair[planned.label.index()] {
+            return self.plan.ports(id);
+        }
+        let opened = self.context.hosts[host.index()].opened.entry(planned.flow.dst).or_default();
+        let number = *opened;
+        *opened += 1;
+        self.plan.ports_between((host.into(), planned.flow.dst), number)
+    }
+
     /// A packet that opens a connection, or a subflow, has come to `host`.
     fn accept(&mut self, host: NodeId, packet: &Packet, network: &mut Egress) {
         if self.context.hosts[host.index()].swept + SILENCE <= self.context.now {
@@ -190,9 +201,9 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[opening.transport.index()];
         let h = &mut self.context.hosts[host.index()];
         let me = h.allocate()?;
-        let (network, ports) = ((&self.plan.fabric, self.routes), self.plan.ports(flow));
+        let (network, ports) = ((&self.plan.fabric, self.routes), opening.ports);
         let paths = transport.receiver_paths(network, (opening.src, host.into()), ports, (entropy, opening.subflow));
-        let identity = Identity { flow, host: host.into(), transport: opening.transport, me };
+        let identity = Identity { flow, host: host.into(), transport: opening.transport, me, ports };
         let connection = Connection {
             peer_host: opening.src,
             peer: opening.peer,

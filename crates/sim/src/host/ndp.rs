@@ -1,7 +1,7 @@
 //! NDP as endpoints of a host: messages become packets, and wake-ups timers. Receivers take turns
 //! in their host's pull queue.
 
-use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
@@ -321,19 +321,7 @@ impl Output for Out<'_, '_> {
                 packet.kind = Kind::DATA.with_if(LAST, last).with_if(Kind::SYN, opens);
                 c.prioritise(SubflowId::FIRST, &mut packet);
                 if opens {
-                    let Identity { flow, host: src, transport, me: peer } = *identity;
-                    let to = OpeningFor::Flow(flow);
-                    let mut trailer = Opening {
-                        src,
-                        peer,
-                        subflow: SubflowId::FIRST,
-                        transport,
-                        to,
-                        stays_open: false,
-                        high: c.high,
-                        priority: c.priority,
-                    }
-                    .write(&mut packet);
+                    let mut trailer = Opening::of(c, identity, SubflowId::FIRST).write(&mut packet);
                     trailer[NUMBER] = number;
                     return self.io.send_last(packet, Some(trailer));
                 }

@@ -1,7 +1,7 @@
 //! RoCE as endpoints of a host: messages become packets, and wake-ups timers. Senders take turns at
 //! the port of their host, as queue pairs do at an adapter.
 
-use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending, WaitsOn};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
@@ -385,17 +385,7 @@ impl Out<'_, '_> {
     /// The trailer of `packet`, with number `psn`, which may open the connection.
     fn opening(&self, packet: &mut Packet, psn: u32) -> Trailer {
         let (connection, identity) = (&*self.connection, self.identity);
-        let mut trailer = Opening {
-            src: identity.host,
-            peer: identity.me,
-            subflow: SubflowId::FIRST,
-            transport: identity.transport,
-            to: OpeningFor::Flow(identity.flow),
-            stays_open: connection.stays_open,
-            high: connection.high,
-            priority: connection.priority,
-        }
-        .write(packet);
+        let mut trailer = Opening::of(connection, identity, SubflowId::FIRST).write(packet);
         trailer[NUMBER] = psn;
         trailer
     }

@@ -29,6 +29,8 @@ pub(crate) struct Host {
     /// Connections that stay open, by the label and the transport of their messages and the host to
     /// which they go: their senders.
     pub(crate) held: HashMap<(LabelId, TransportId, HostId), Handle>,
+    /// By host: how many connections with ports by pair ([`Plan::by_pair`](crate::Plan::by_pair)) were opened to it.
+    pub(crate) opened: HashMap<HostId, u32>,
     /// Messages on connections to this host that have not been opened yet, by connection.
     pub(crate) announced: HashMap<FlowId, Arriving>,
     /// Connections to this host that are closed, of which packets that could open them are under way
@@ -102,6 +104,7 @@ impl Host {
             free: VecDeque::new(),
             by_flow: HashMap::new(),
             held: HashMap::new(),
+            opened: HashMap::new(),
             announced: HashMap::new(),
             late: HashMap::new(),
             shared: Shared { random, turns: Default::default(), rate: Rate(rate), one_link: count == 1 },

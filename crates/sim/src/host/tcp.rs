@@ -328,16 +328,10 @@ impl Out<'_, '_> {
         match segment {
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
             Segment::Syn { join, .. } => {
-                let opening = Opening {
-                    src: identity.host,
-                    peer: identity.me,
-                    subflow,
-                    transport: identity.transport,
-                    to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(identity.flow) },
-                    stays_open: connection.stays_open,
-                    high: connection.high,
-                    priority: connection.priority,
-                };
+                let mut opening = Opening::of(connection, identity, subflow);
+                if *join {
+                    opening.to = OpeningFor::Join(connection.peer);
+                }
                 let trailer = opening.write(&mut packet);
                 return self.io.send_with(packet, trailer);
             }

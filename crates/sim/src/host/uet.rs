@@ -1,7 +1,7 @@
 //! UET as endpoints of a host: messages become packets, wake-ups timers, and senders take turns on the
 //! links of their host.
 
-use crate::host::connection::{Connection, Identity, Opening, OpeningFor};
+use crate::host::connection::{Connection, Identity, Opening};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
@@ -468,19 +468,7 @@ impl FromSender<'_, '_> {
         }
         if opens {
             *self.openings += 1;
-            let Identity { flow, host: src, transport, me: peer } = *self.identity;
-            let to = OpeningFor::Flow(flow);
-            let opening = Opening {
-                src,
-                peer,
-                subflow,
-                transport,
-                to,
-                stays_open: c.stays_open,
-                high: c.high,
-                priority: c.priority,
-            };
-            let mut trailer = opening.write(&mut packet);
+            let mut trailer = Opening::of(c, self.identity, subflow).write(&mut packet);
             (trailer[PSN], trailer[TARGET]) = (psn, target);
             self.io.send_with(packet, trailer);
         } else {

@@ -80,6 +80,10 @@ pub struct Plan {
     pub jobs: Vec<Option<JobKind>>,
     /// By label: do its flows from one host to another share a connection, which stays open?
     pub persistent: Vec<bool>,
+    /// By label: are the ports of its connections drawn by their ends, and not by the number of the flow? So are those of
+    /// jobs, of models that are served and of programs that drive the run: the same messages then have the same ports,
+    /// whether a trace has them or a program sends them, and whatever runs beside them.
+    pub by_pair: Vec<bool>,
     /// The period that statistics are about.
     pub measure: scenario::Measure,
     /// The settings of the scheduler that places flows, if there is one.
@@ -129,6 +133,10 @@ impl Plan {
         let (flows, waits) = traffic.in_order(scenario.duration);
         let Traffic { labels, workloads, jobs, persistent, processes, programs, served, driven, replayed, .. } =
             traffic;
+        let mut by_pair = vec![false; labels.len()];
+        let of_models = served.iter().flat_map(|served| [served.label, served.experts_label]);
+        let of_others = programs.iter().map(|programs| programs.label).chain(driven.iter().map(|driven| driven.label));
+        of_models.chain(of_others).for_each(|label| by_pair[label.index()] = true);
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -164,6 +172,7 @@ impl Plan {
             workloads,
             jobs,
             persistent,
+            by_pair,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
             slow_hosts: scenario.slow_hosts.clone(),
@@ -226,10 +235,17 @@ impl Plan {
         (process < self.processes.len()).then(|| (ProcessId::new(process), (index / self.numbering()) as u32))
     }
 
-    /// A random number of the connection that is opened for flow `id`. It stands for addresses and
-    /// ports.
+    /// A random number of the connection that is opened for flow `id`, unless its label is [by pair](Plan::by_pair). It
+    /// stands for addresses and ports.
     pub fn ports(&self, id: FlowId) -> u32 {
         hash_u64(hash_u64(self.seed) ^ u64::from(id)) as u32
+    }
+
+    /// As [`Plan::ports`], of a connection whose label is [by pair](Plan::by_pair): the `number`th, from 0, that is opened
+    /// between these hosts.
+    pub fn ports_between(&self, (src, dst): (HostId, HostId), number: u32) -> u32 {
+        let ends = u64::from(src) << 32 | u64::from(dst);
+        hash_u64(hash_u64(hash_u64(self.seed) ^ ends) ^ u64::from(number)) as u32
     }
 
     fn first_of_processes(&self) -> u64 {
@@ -316,8 +332,9 @@ impl Plan {
         }
     }
 
-    /// May a host send another a message without a packet? So do processes, models that are served, programs that drive the run, flows that wait for others, messages that share a
-    /// connection, a scheduler, and connections that have no FIN.
+    /// May a host send another a message without a packet? So do processes, models that are served, programs that drive
+    /// the run, flows that wait for others, messages that share a connection, a scheduler, and connections that have no
+    /// FIN.
     pub(crate) fn sends_messages(&self) -> bool {
         !self.driven.is_empty()
             || !self.processes.is_empty()
@@ -416,6 +433,43 @@ mod tests {
         let starts: Vec<Time> = plan("", repeated).processes.iter().map(|process| process.start).collect();
         assert!(starts.iter().all(|at| (Time::from_ms(3)..=Time::from_ms(4)).contains(at)), "{starts:?}");
         assert!(starts.iter().any(|at| *at > Time::from_ms(3)));
+    }
+
+    /// Each connection between two hosts has ports of its own, in each direction, and other ones with another seed; none
+    /// of them those of a flow by its number. Of 16 x 15 pairs by two connections none are alike.
+    #[test]
+    fn ports_are_those_of_a_pair() {
+        let plan = |seed: u64| Plan { seed, ..plan("", "") };
+        let (one, other) = (plan(1), plan(2));
+        let mut all = HashSet::new();
+        for src in HostId::first(16) {
+            for dst in HostId::first(16).filter(|dst| *dst != src) {
+                let of = |plan: &Plan| [0, 1].map(|number| plan.ports_between((src, dst), number));
+                assert_eq!(of(&one), of(&one));
+                all.extend(of(&one).into_iter().chain(of(&other)));
+            }
+        }
+        all.extend(FlowId::first(480).map(|id| one.ports(id)));
+        assert_eq!(all.len(), 4 * 240 + 480);
+    }
+
+    /// Messages of traces, of models that are served and of programs that drive the run have ports by their ends.
+    #[test]
+    fn ports_of_jobs_are_by_pair() {
+        let of = |workload: &str| plan("", workload).by_pair;
+        let served = "[[workload.inference]]\ntransport = \"t\"\nprefill = 1\ndecode = 2\nrequests_per_second = 1\n\
+                      prefill_time_per_token = \"1us\"\nkv_per_token = \"1KB\"\ndecode_time = \"1ms\"\n\
+                      experts = { number = 2, dispatch = \"1KB\" }\n";
+        // The listed flow; then the messages; of a served model those of its experts, too.
+        assert_eq!(of(served), [false, true, true]);
+        assert_eq!(of("[[workload.session]]\ntransport = \"t\"\n"), [false, true]);
+        assert_eq!(
+            of(
+                "[[workload.training]]\ntransport = \"t\"\ndp = 2\nforward = \"1us\"\nbackward = \"1us\"\ngradients = \"1KB\"\n"
+            ),
+            [false, true]
+        );
+        assert_eq!(of("[[workload.permutation]]\ntransport = \"t\"\nsize = \"5KB\"\n"), [false, false]);
     }
 
     /// Of all hosts, those that send or receive.

@@ -1,9 +1,10 @@
 //! Runs that a program drives: the same as if all messages had been in the file, whenever it pauses, on any number of
 //! threads.
 
-use crate::common::{cases, run, scenario};
+use crate::common::{cases, run, run_on, scenario};
+use crate::programs::beside;
 use linkpool_network::HostId;
-use linkpool_sim::{Event, Happened, Here, Options, Send, SendError, Session, SessionError, Timer};
+use linkpool_sim::{Event, Happened, Here, Options, Plan, Send, SendError, Session, SessionError, Timer};
 use linkpool_units::Time;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -97,6 +98,84 @@ fn messages_share_a_connection_unless_each_has_its_own() {
     let (shared, alone) = (second(true), second(false));
     assert!(shared > Time::from_us(4) && shared < Time::from_us(7), "{shared:?}");
     assert!(alone > shared + Time::from_us(8) && alone < shared + Time::from_us(9), "{alone:?}");
+}
+
+/// 48 messages over a fat-tree with several paths, once as a trace and once sent by a program: they have the same ports,
+/// so the same paths, and arrive at the same picosecond, beside a flow or not, and with a connection for each as well. Two
+/// of each host's go to the same host: the connections between two hosts have ports of their own.
+#[test]
+fn a_program_gets_the_paths_of_a_trace() {
+    const TRIMMING: &str = "[queue]\ndiscipline = \"trimming\"\nlimit = 8\n";
+    const FIFO: &str = "[queue]\nlimit = 100\nmark = 20\n";
+    let networks = [
+        (FIFO, "control = \"dctcp\"", "persistent = true"),
+        (FIFO, "control = \"dctcp\"", "persistent = false"),
+        (FIFO, "control = \"dctcp\"\npaths = \"scatter\"", "persistent = true"),
+        (FIFO, "control = \"lia\"\nsubflows = 4\npaths = \"distinct\"", "persistent = true"),
+        (TRIMMING, "control = \"uet\"\nbalancer = \"reps\"", "persistent = true"),
+        ("[queue.pfc]\nbuffer = \"1MB\"\n", "control = \"dcqcn\"", "persistent = false"),
+        (TRIMMING, "control = \"ndp\"", "persistent = false"),
+    ];
+    let sends = |rank: usize| [(4, 100_000), (4, 50_000), (9, 200_000)].map(|(on, bytes)| ((rank + on) % 16, bytes));
+    let program = |rank: usize| {
+        let sent = sends(rank).map(|(to, bytes)| format!("send {bytes}b to {to} tag {bytes}\n"));
+        let from = |on: usize, bytes: u64| format!("recv {bytes}b from {} tag {bytes}\n", (rank + 16 - on) % 16);
+        format!("rank {rank} {{\n{}{}{}{}}}\n", sent.concat(), from(4, 100_000), from(4, 50_000), from(9, 200_000))
+    };
+    let goal = format!("num_ranks 16\n{}", (0..16).map(program).collect::<String>());
+    for (queue, transport, persistent) in networks {
+        let text = |workload: &str| {
+            format!(
+                "duration = \"20ms\"\ndrain = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+                 {queue}[transport.t]\n{transport}\n{workload}transport = \"t\"\n"
+            )
+        };
+        let traced = text(&format!("[[workload.program]]\nfile = \"p.goal\"\nformat = \"goal\"\n{persistent}\n"));
+        let traced = run_on(&beside(&traced, &[("p.goal", goal.as_bytes())]), 1);
+        let ends = |(at, from, to, bytes): (Option<Time>, HostId, HostId, u64)| (at.unwrap(), from, to, bytes);
+        let flow = |flow: &linkpool_sim::FlowOutcome| {
+            let of = &flow.planned.flow;
+            ends((flow.delivered, of.src, of.dst, of.size.unwrap()))
+        };
+        let mut expected: Vec<_> = traced.outcome.flows.iter().map(flow).collect();
+        expected.sort_unstable();
+        // A process that starts flows long after changes the numbers of messages, but no ports.
+        let later = "[[workload.poisson]]\ntransport = \"t\"\nload = 0.1\nsize = \"1KB\"\nstart = \"19ms\"\n";
+        for beside in ["", later] {
+            let driven = text(&format!("{beside}[[workload.session]]\n{persistent}\n"));
+            let mut session = open(&driven, Options { threads: Some(1), ..Options::default() });
+            for rank in 0..16 {
+                for (to, bytes) in sends(rank) {
+                    session.send(message((rank, to), bytes, Time::ZERO)).unwrap();
+                }
+            }
+            assert!(session.drain(&mut go_on).unwrap());
+            let delivered = session.events().into_iter().filter(|event| event.what == Happened::Delivered);
+            let mut seen: Vec<_> =
+                delivered.map(|e| ends((Some(e.at), e.message.from, e.message.to, e.message.bytes))).collect();
+            seen.sort_unstable();
+            assert_eq!(seen, expected, "{transport} {persistent} {beside}");
+        }
+    }
+}
+
+/// Eight messages from one host to another of another pod, with a connection each: they do not all have one path, as the
+/// hash of the edge switch sends some by each of its two uplinks.
+#[test]
+fn connections_between_two_hosts_have_paths_of_their_own() {
+    let mut session = open(&tree("persistent = false\n"), Options { threads: Some(1), ..Options::default() });
+    for _ in 0..8 {
+        session.send(message((0, 15), 100_000, Time::ZERO)).unwrap();
+    }
+    let edge = session.name(HostId::new(0));
+    assert!(session.drain(&mut go_on).unwrap());
+    let (outcome, _) = session.close().unwrap();
+    let plan = Plan::new(&scenario(&tree("persistent = false\n")));
+    let edge = plan.fabric.links_from(plan.fabric.node(&edge).unwrap()).next().expect("a cable");
+    let uplinks = plan.fabric.links_from(plan.fabric.links()[edge.index()].to);
+    let packets: Vec<u64> = uplinks.map(|link| outcome.links[link.index()].stats.packets).collect();
+    // Two links to hosts, of which one gets ACKs, and two uplinks.
+    assert_eq!(packets.iter().filter(|packets| **packets > 0).count(), 3, "{packets:?}");
 }
 
 /// A program that answers at the instant of an event: a message goes back and forth, and each begins when the one before
