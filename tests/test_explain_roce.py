@@ -81,6 +81,49 @@ def test_queue_pairs_of_a_host_wait_for_their_turn(run: Run) -> None:
         }
 
 
+ADAPTER = """[nic]
+message_time = "300ns"
+latency = "1700ns"
+rate = "8Gbps"
+"""
+BUSY = 1_024_000
+"""With a packet: 1,024 B at 8 Gbit/s; the rate of the queue pair lets the next go after DATA."""
+
+
+def test_an_adapter_that_takes_time_is_named(run: Run) -> None:
+    """It takes 2 us before the first of ten packets, and then keeps each from the link."""
+    (told,) = stories(run(scenario('control = "roce"', ("S1", 10), more=ADAPTER)))
+    waits = 2 * US + 9 * (BUSY - DATA)
+    ways = {Cause.DATA: FORTH, Cause.ACK: BACK}
+    assert told.breakdown == {**ways, Cause.RATE: 9 * DATA, Cause.ADAPTER: waits}
+    sends = {Held.RATE: 9 * DATA, Held.ADAPTER: waits}
+    assert told.held == {**sends, Held.NOTHING: FORTH + BACK}
+    assert "wait for the adapter of its host" in as_text(told)
+
+
+def test_a_message_that_enters_the_adapter_is_named(run: Run) -> None:
+    """Three messages of one packet, one after another: each passes the adapter for 2 us."""
+    chain = """
+[[workload.collective]]
+transport = "t"
+algorithm = "chain-broadcast"
+ranks = 2
+chunks = 3
+size = "3072B"
+"""
+    result = run(scenario('control = "roce"', more=chain + ADAPTER + "send_queue = 1\n"))
+    round_trip = 2 * US + FORTH + BACK
+    for number, told in enumerate(stories(result)):
+        # The second waits for the ACK of the first, which is what lets it enter.
+        assert told.breakdown == {
+            Cause.DATA: (number + 1) * FORTH,
+            Cause.ACK: (number + 1) * BACK,
+            Cause.ADAPTER: (number + 1) * 2 * US,
+        }
+        assert sum(told.held.values()) == (number + 1) * round_trip
+        assert told.held[Held.ADAPTER] == 2 * US
+
+
 def test_a_window_is_named(run: Run) -> None:
     """One packet in flight: the next goes as its ACK comes."""
     (told,) = stories(run(scenario('control = "roce"\nwindow = "1KB"', ("S1", 4))))
@@ -183,6 +226,9 @@ stride = 2
 size = "{rng.choice([4000, 100_000])}B"
 chunks = {rng.randint(1, 3)}
 """
+    nic = rng.choice(
+        ["", ADAPTER, '[nic]\npacket_time = "2us"\nmessage_time = "5us"\nsend_queue = 1']
+    )
     flows = f"""
 [[workload.permutation]]
 transport = "t"
@@ -206,6 +252,7 @@ delay = "1us"
 [queue]
 limit = {rng.choice([3, 10, 100])}
 {"mark = 2" if rng.random() < 0.5 else ""}
+{nic}
 [transport.t]
 control = "{rng.choice(laws)}"
 min_rto = "1ms"

@@ -148,6 +148,25 @@ def test_slow_hosts_and_quanta_are_told(tmp_path: Path) -> None:
     assert "a pause may end before its frame is repeated" in said
 
 
+def test_adapters_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "nic.toml"
+    text = PAUSING.replace("{control}", "roce")
+    nic = '[nic]\npreset = "connectx-5"\nsend_queue = {places}\n{receives}\n[transport'
+
+    def said(places: int, receives: str) -> str:
+        keys = nic.format(places=places, receives=receives)
+        file.write_text(text.replace("[transport", keys, 1).format(more=""), encoding="utf-8")
+        return " ".join(page(load(file, overrides=[])).split())
+
+    told = said(1, "")
+    assert "busy for 0s with a message, which has its first packet 2080ns later" in told
+    assert "a packet, and payload at 97.7Gbps; 1 message of a connection at a time" in told
+    assert "receives" not in told
+    told = said(4, 'receive_rate = "9Gbps"')
+    assert "4 messages of a connection at a time; receives at 9Gbps, a packet in 0s" in told
+    assert "with a buffer of 256KB at each link" in told
+
+
 def test_a_fabric_that_pauses_runs_on_one_thread(tmp_path: Path) -> None:
     file = tmp_path / "pfc.toml"
     text = PAUSING.replace("{control}", "roce")

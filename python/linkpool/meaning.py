@@ -122,6 +122,8 @@ def page(scenario: _core.Scenario) -> str:
         lines += ["", *_pausing(document["queue"], pausing)]
         lines += [f"  {line}" for line in buffers(scenario)]
         lines += [f"  {line}" for line in _slow(document)]
+    if "nic" in document:
+        lines += ["", _adapters(document["nic"])]
     lines += ["", *_flows(document, plan)]
     said = [
         *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
@@ -304,6 +306,24 @@ def _slow(document: Mapping[str, Any]) -> Iterator[str]:
             f"{hosts} {take} {takes} from {slow['from']} until {slow['until']}, with a buffer of "
             f"{slow['buffer']} at each link{storm}"
         )
+
+
+def _adapters(nic: Mapping[str, Any]) -> str:
+    """Say what adapters need for messages and packets, and how much they take."""
+    places = nic["send_queue"]
+    parts = [
+        f"busy for {nic['message_time']} with a message, which has its first packet "
+        f"{nic['latency']} later",
+        f"busy for {nic['packet_time']} with a packet, and payload at {nic['rate']}",
+    ]
+    if places != "unlimited":
+        parts.append(f"{places} message{'' if places == 1 else 's'} of a connection at a time")
+    if "receive_buffer" in nic:
+        parts.append(
+            f"receives at {nic['receive_rate']}, a packet in {nic['receive_packet_time']} or more, "
+            f"with a buffer of {nic['receive_buffer']} at each link"
+        )
+    return "Adapter of a host: " + "; ".join(parts)
 
 
 def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:

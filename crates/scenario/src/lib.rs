@@ -35,8 +35,9 @@ pub use linkpool_workload::WorkloadKind;
 pub use load::{load, load_with};
 pub use model::{
     BurstLoss, Capture, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight,
-    Measure, OTHERS, PathConfig, Paths, PauseSeries, Placement, Priority, QueueSeries, Reconverge, Record, Repeat,
-    Role, Routing, Scenario, Series, SlowHost, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, Workload,
+    Measure, Nic, NicPreset, OTHERS, PathConfig, Paths, PauseSeries, Placement, Priority, QueueSeries, Reconverge,
+    Record, Repeat, Role, Routing, Scenario, Series, SlowHost, Small, Subflows, Tier, Topology, Transport, Until,
+    WeightRule, Workload,
 };
 pub use pausing::{Headroom, SwitchBuffer, buffers, headrooms};
 pub use reference::reference;

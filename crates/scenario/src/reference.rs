@@ -7,7 +7,7 @@ use linkpool_workload::WorkloadKind;
 
 use crate::descriptions::{Entry, KeysOf, default_of, transport};
 use crate::file::{CLASS, DESCRIBED, LAYER, PRESET, control_text, topologies};
-use crate::model::{Change, Control, Measure, Record, Routing, Scenario, SlowHost, Workload};
+use crate::model::{Change, Control, Measure, Nic, Record, Routing, Scenario, SlowHost, Workload};
 
 /// The rows of a page about a table: key, default, meaning; and the rows of the tables in it.
 #[derive(Default)]
@@ -171,6 +171,7 @@ pub fn reference(name: &str) -> Option<String> {
         }
         "change" => Some(page::<Change>()),
         "queue class" => Some(page::<QueueClass>()),
+        "nic" => Some(page::<Nic>()),
         "slow_host" => Some(page::<SlowHost>()),
         "record" => Some(page::<Record>()),
         "workloads" => {

@@ -35,7 +35,7 @@ mod visit;
 
 pub use bounds::{Bounds, Even, Length, Limit, Quantity, Wrong};
 pub use kinds::Name;
-pub use limits::{Packets, Size, Speed, Timeouts};
+pub use limits::{Messages, Packets, Size, Speed, Timeouts};
 pub use mixed::{Form, Mixed};
 pub use names::{HostName, LinkEnds, LinkName, Names, NoNames, TransportName};
 pub use nearest::{closest, nearest};

@@ -42,6 +42,7 @@ macro_rules! numbers {
 numbers! {
     Timeouts, "never", "timeouts in a row";
     Packets, "unlimited", "packets";
+    Messages, "unlimited", "messages";
 }
 
 /// Quantities that may be "unlimited": the type, the quantity, and what a file writes for it.
@@ -100,6 +101,7 @@ texts! {
     Size, "unlimited";
     Speed, "unlimited";
     Packets, "unlimited";
+    Messages, "unlimited";
     Timeouts, "never";
 }
 
@@ -123,6 +125,7 @@ held_as! {
     Size => u64: |bytes| bytes.0, |n| Bytes(n), u64::MAX;
     Packets => u32: |n| n, |n| n, u32::MAX;
     Packets => f64: |n| f64::from(n), |n| n as u32, f64::INFINITY;
+    Messages => u32: |n| n, |n| n, u32::MAX;
     Timeouts => u32: |n| n, |n| n, u32::MAX;
 }
 
@@ -179,5 +182,6 @@ quantities! {
     Size: |x| x.0.map(|bytes| bytes.0 as f64);
     Speed: |x| x.0.map(|rate| rate.0 as f64);
     Packets: |x| x.0.map(f64::from);
+    Messages: |x| x.0.map(f64::from);
     Timeouts: |x| x.0.map(f64::from);
 }

@@ -125,6 +125,8 @@ pub struct Facts {
     pub pulled: bool,
     /// Have its packets priority by their kind? Then only the class of its data can be chosen.
     pub by_kind: bool,
+    /// Do senders take turns at the port of their host for each packet of data?
+    pub turns: bool,
 }
 
 /// Which paths the packets of a family take.

@@ -25,6 +25,7 @@ impl Declare for Tcp {
             captures: true,
             pulled: false,
             by_kind: false,
+            turns: false,
         },
     };
     /// Its settings are the common ones.

@@ -23,9 +23,20 @@ class Held(Enum):
     SUBFLOW_WINDOW = "`subflow_window`, the most data in flight on a subflow"
     RATE = "its rate"
     TURN = "its turn at the port of its host, at which other senders send"
+    ADAPTER = "the adapter of its host, which takes time for messages and packets"
     PAUSE = "a pause of the port of its host"
     PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
+
+
+TOLD = {
+    "rate": Held.RATE,
+    "turn": Held.TURN,
+    "adapter": Held.ADAPTER,
+    "pause": Held.PAUSE,
+    "window": Held.WINDOW,
+}
+"""By what a sender says it waits for."""
 
 
 def blocked(life: Life) -> dict[Held, int]:
@@ -91,7 +102,7 @@ def _told(waits: str, sent: tuple[int, int], message: Event | None) -> Held:
         return Held.EARLIER
     if message is not None and last >= message["end"]:
         return Held.NOTHING
-    return {"rate": Held.RATE, "turn": Held.TURN, "pause": Held.PAUSE, "window": Held.WINDOW}[waits]
+    return TOLD[waits]
 
 
 class _Trimmed:

@@ -11,8 +11,9 @@ queue as another packet, or the header of one that was trimmed, arrived; and so 
 window.
 
 A sender that tells what it waits for (RoCE) sends a packet when its rate allows it, and its turn at
-the port of its host has come. So it was kept by these since the ACK, the message or the timeout
-that gave it something to send; in between it may have sent many packets.
+the port of its host has come; with an adapter that takes time, once that is ready, too. So it was
+kept by these since the ACK, the message or the timeout that gave it something to send; in between
+it may have sent many packets.
 
 The chain of a message on a connection that stays open may lead to before the message was given to
 the connection, by packets of earlier messages. It is cut off there.
@@ -47,6 +48,7 @@ class Cause(Enum):
     RATE = "wait for its rate"
     RATE_AGAIN = "wait for its rate, with packets that are sent again"
     PORT = "wait for its turn at the port of its host"
+    ADAPTER = "wait for the adapter of its host"
     RTO = "wait for the retransmission timeout (RTO)"
     PTO = "wait for the tail loss probe (PTO)"
     REORDERING = "wait for the RACK reordering timer"
@@ -404,7 +406,12 @@ CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
 """By what arrived, or its role: in the queue of its own host, in other queues, on the way."""
 
 
-WAITS = {"rate": Cause.RATE, "turn": Cause.PORT, "pause": Cause.HOST_PAUSED}
+WAITS = {
+    "rate": Cause.RATE,
+    "turn": Cause.PORT,
+    "adapter": Cause.ADAPTER,
+    "pause": Cause.HOST_PAUSED,
+}
 """By what a sender says it waits for while it has something to send, and a window for it."""
 
 

@@ -17,6 +17,8 @@ pub struct Intake {
     pub buffer: u64,
     /// The host takes so much, from `from` until `until`; none: nothing. At other times it takes all at once.
     pub rate: Option<Rate>,
+    /// For each packet it needs so long at least.
+    pub packet_time: Time,
     /// When it becomes slow.
     pub from: Time,
     /// When it is slow no longer.
@@ -149,11 +151,12 @@ impl Adapter {
 
     /// When the host has taken `size` bytes that it begins to take at `start`.
     fn taken_at(&self, start: Time, size: u64) -> Time {
-        let Intake { rate, from, until, .. } = self.intake;
+        let Intake { rate, packet_time, from, until, .. } = self.intake;
         if start < from || start >= until {
             return start;
         }
         let needs = rate.map_or(u128::MAX, |rate| (u128::from(size) * 8_000_000_000_000).div_ceil(rate.0.into()));
+        let needs = needs.max(packet_time.0.into());
         Time(needs.saturating_add(start.0.into()).min(until.0.into()) as u64)
     }
 }
@@ -174,7 +177,7 @@ mod tests {
 
     /// With a buffer of 5,000 B, of which 2,000 are headroom: it pauses from 3,000 B on, and goes on at 2,500.
     fn adapter(rate: Option<Rate>, from: u64, until: Time) -> Adapter {
-        let intake = Intake { buffer: 5_000, rate, from: Time::from_us(from), until };
+        let intake = Intake { buffer: 5_000, rate, packet_time: Time::ZERO, from: Time::from_us(from), until };
         let mut lossless = ClassSet::default();
         lossless.set(LOW, true);
         Adapter::new(intake, (0, 1, 7), (2_000, 500), lossless)
@@ -214,6 +217,15 @@ mod tests {
         let (mut adapter, mut taken) = (self::adapter(None, 0, Time::MAX), Taken::default());
         adapter.take(&arrivals, Time::from_us(1_000), &mut taken);
         assert_eq!((times(&taken), adapter.next()), ((vec![], vec![(2, true, 3_000)]), Time::MAX));
+    }
+
+    /// A packet needs 10 us at least: 500 B do, and 2,000 B need 20 us at 800 Mbit/s.
+    #[test]
+    fn a_packet_may_need_time_by_itself() {
+        let (mut adapter, mut taken) = (adapter(Some(Rate::mbps(800)), 0, Time::MAX), Taken::default());
+        adapter.intake.packet_time = Time::from_us(10);
+        adapter.take(&[packet(1, 500), packet(2, 2_000), packet(50, 500)], Time::from_us(90), &mut taken);
+        assert_eq!(times(&taken).0, [11, 31, 60]);
     }
 
     /// Control packets take room and pause nothing.

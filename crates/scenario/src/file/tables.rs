@@ -12,7 +12,7 @@ use super::settings::Table;
 use super::topology::TopologyTable;
 use super::transport::Transports;
 use super::workload::WorkloadTables;
-use crate::model::{Change, Measure, Record, Routing, Scenario, SlowHost};
+use crate::model::{Change, Measure, Nic, Record, Routing, Scenario, SlowHost};
 
 macro_rules! tables {
     (|$scenario:ident, $names:ident| $(
@@ -71,6 +71,8 @@ tables! {
         let changes = scenario.changes.iter().map(|change| Table { settings: change.clone(), names });
         Some(changes.collect()).filter(|changes: &Vec<_>| !changes.is_empty())
     };
+    /// The adapters of hosts: their time for messages and packets, and their limits.
+    "nic": Table<'_, Nic> = scenario.nic.map(|settings| Table { settings, names });
     /// Hosts that take slowly what comes to them.
     "slow_host": Vec<Table<'_, SlowHost>> = {
         let slow = scenario.slow_hosts.iter().map(|slow| Table { settings: slow.clone(), names });

@@ -6,6 +6,7 @@ mod changed_links;
 mod control;
 mod controls;
 mod measure;
+mod nic;
 mod reconverge;
 mod record;
 mod routing;
@@ -21,6 +22,7 @@ pub use changed_links::{ChangedLinks, Draw, Tier};
 pub use control::Control;
 pub use controls::ControlFile;
 pub use measure::Measure;
+pub use nic::{Nic, NicPreset};
 pub use reconverge::Reconverge;
 pub use record::{Capture, CounterSeries, PauseSeries, QueueSeries, Record, Series};
 pub use routing::{LinkWeight, Placement, Routing, WeightRule};
@@ -71,6 +73,8 @@ settings! {
         layer_queues: Vec<(Layer, Queue)> = Vec::new();
         /// Changes of links, in the order of the file.
         changes: Vec<Change> = Vec::new();
+        /// The adapters of hosts; none: they take no time and have no limit.
+        nic: Option<Nic> = None;
         /// Hosts that take slowly what comes, in the order of the file.
         slow_hosts: Vec<SlowHost> = Vec::new();
         /// The transports, in the order of the file.

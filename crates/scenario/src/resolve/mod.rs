@@ -13,6 +13,7 @@ mod htsim;
 mod inference;
 mod measure;
 mod multipath;
+mod nic;
 mod node_link;
 mod paths;
 mod program;
@@ -102,6 +103,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     if let Some(until) = &scenario.until {
         workload::check_until(until, labels, top);
     }
+    scenario.nic = nic::resolve(&transports.resolved, known.fabric, queue.as_ref(), top);
     scenario.slow_hosts = slow_host::resolve(&known, period, queue.as_ref(), top);
     scenario.record = record::resolve(&known, period, labels, &transports.resolved, top);
     check_records(&scenario.record, queue.as_ref(), report);

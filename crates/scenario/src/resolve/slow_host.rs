@@ -1,6 +1,6 @@
 //! Resolves `[[slow_host]]`: which hosts take slowly what comes, and how slowly.
 
-use linkpool_network::{Fabric, Layer, NodeId, Queue};
+use linkpool_network::{Fabric, HostId, Layer, NodeId, Queue};
 use linkpool_settings::{Preset, Settings};
 
 use super::Period;
@@ -34,30 +34,37 @@ pub(super) fn resolve(
         }
         let twice = host.hosts.iter().find(|named| slow.iter().any(|other| other.hosts.contains(named)));
         section.check(twice.is_none(), "hosts", "a host of it is in another [[slow_host]]; leave it in one");
-        if let (Some(fabric), Some((queue, layers))) = (known.fabric, queues) {
-            check_room(&host, fabric, (queue, layers), section);
+        if let (Some(fabric), Some(queues)) = (known.fabric, queues) {
+            let hosts = &mut host.hosts.iter().copied();
+            check_room((hosts, host.buffer), fabric, queues, ("hosts", "buffer"), section);
         }
         slow.push(host);
     }
     slow
 }
 
-/// An adapter pauses its neighbour while it still has room for what comes until the pause holds.
-fn check_room(host: &SlowHost, fabric: &Fabric, queues: (&Queue, &[(Layer, Queue)]), section: &mut Section<'_, '_>) {
-    let Some(pfc) = queue_of(queues, Layer::Host).pausing() else {
-        section.error("hosts", "a host is slow where it can pause its neighbours; write pfc in [queue]");
+/// An adapter with a `buffer` pauses its neighbour while it still has room for what comes until the
+/// pause holds. `keys`: of what makes it slow, and of its buffer.
+pub(super) fn check_room(
+    (hosts, buffer): (&mut dyn Iterator<Item = HostId>, u64),
+    fabric: &Fabric,
+    (queue, layers): &(Queue, Vec<(Layer, Queue)>),
+    (slow, room): (&str, &str),
+    section: &mut Section<'_, '_>,
+) {
+    let Some(pfc) = queue_of((queue, layers), Layer::Host).pausing() else {
+        section.error(slow, "a host is slow where it can pause its neighbours; write pfc in [queue]");
         return;
     };
-    let links = host.hosts.iter().flat_map(|host| fabric.links_from(NodeId::from(*host)));
+    let links = hosts.flat_map(|host| fabric.links_from(NodeId::from(host)));
     let needed = links.map(|link| {
         let spec = &fabric.links()[fabric.reverse(link).index()];
         pfc.headroom_of(spec.rate, spec.delay) * pfc.lossless_priorities()
     });
     let needed = needed.max().unwrap_or(0);
     let message = format!(
-        "{} B is no more than what comes until a pause holds, {needed} B; write a larger one, for example {} B",
-        host.buffer,
+        "{buffer} B is no more than what comes until a pause holds, {needed} B; write a larger one, for example {} B",
         2 * needed
     );
-    section.check(host.buffer > needed, "buffer", message);
+    section.check(buffer > needed, room, message);
 }

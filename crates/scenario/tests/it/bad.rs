@@ -103,6 +103,7 @@ const CASES: &[Case] = &[
     ("[transport.amp]", "[queue.pfc]\nbuffer = \"9MB\"\nquanta = 0\n[transport.amp]", "queue.pfc.quanta", 15, "0 is no time of a pause"),
     ("[transport.amp]", "[queue.pfc]\nbuffer = \"9MB\"\nquanta = 65536\n[transport.amp]", "queue.pfc.quanta", 15, "it goes from 1 to 65535"),
     ("[transport.amp]", "[queue.pfc]\nbuffer = \"9MB\"\nrefresh = 1.1\n[transport.amp]", "queue.pfc.refresh", 15, "1.1 is no share of a pause"),
+    ("[transport.amp]", "[nic]\nlatency = \"2us\"\n[transport.amp]", "nic", 13, "applies to RoCE and UET, whose senders take turns"),
     ("[transport.amp]", "[[slow_host]]\nhosts = [\"R\"]\n[transport.amp]", "slow_host.0.hosts", 14, "write pfc in [queue]"),
     ("[transport.amp]", "[queue.pfc]\nbuffer = \"9MB\"\n[[slow_host]]\nhosts = [\"R\"]\nbuffer = \"9KB\"\n[transport.amp]", "slow_host.0.buffer", 17, "9000 B is no more than what comes until a pause holds, "),
     ("[transport.amp]", "[queue.pfc]\nbuffer = \"9MB\"\n[[slow_host]]\nhosts = [\"R\"]\nuntil = \"0s\"\n[transport.amp]", "slow_host.0.until", 17, "0s is not after `from`, 0s"),

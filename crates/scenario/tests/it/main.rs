@@ -10,6 +10,7 @@ mod fuzz;
 mod good;
 mod graph;
 mod inference;
+mod nic;
 mod overrides;
 mod paths;
 mod programs;

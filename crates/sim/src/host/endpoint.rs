@@ -41,6 +41,8 @@ pub enum WaitsOn {
     Window,
     /// Its turn at the port of its host.
     Turn,
+    /// The adapter of its host, which a message passes, or which is busy with a packet.
+    Adapter,
     /// A pause of that port, while it has its turn.
     Pause,
     /// ACKs, as all is sent.

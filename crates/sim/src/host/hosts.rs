@@ -60,7 +60,7 @@ impl<'p> Hosts<'p> {
     ) -> Hosts<'p> {
         let rates = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate);
         let host = |h| Host::new(stream(plan.seed, "host", h as u64), rates(h), plan.most_connections);
-        let hosts = (0..plan.fabric.hosts()).map(host).collect();
+        let hosts = (0..plan.fabric.hosts()).map(|h| host(h).with_adapter(plan.nic)).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
         let mut components = components;
         components.iter_mut().for_each(|component| component.on_start(&mut context));
@@ -90,8 +90,14 @@ impl<'p> Hosts<'p> {
             && let (Some(messages), Some(size)) = (&mut sending.messages, planned.flow.size)
         {
             let announced = Announced { connection: sending.flow, flow: id, end: messages.push(id, planned) };
-            sending.end.extend(size, &mut Io::new((now, host), shared, network, timers));
+            let passes = shared.nic.as_ref().is_some_and(|nic| nic.holds_messages());
+            if !passes {
+                sending.end.extend(size, &mut Io::new((now, host), shared, network, timers));
+            }
             self.announce(planned.flow.dst, announced);
+            if passes {
+                self.take_in(host, handle, false);
+            }
         }
     }
 
@@ -150,18 +156,24 @@ impl<'p> Hosts<'p> {
         }
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let messages = stays_open.then(Box::<Messages>::default);
-        let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages });
+        let opened = !self.context.hosts[host.index()].shared().nic.as_ref().is_some_and(|nic| nic.holds_messages());
+        let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages, opened, entering: 0 });
         let first = sending.messages.as_mut().map(|messages| messages.push(id, planned));
         for component in &mut self.components {
             component.on_flow_start(&mut sending, &mut self.context);
         }
         let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers);
-        sending.end.open(&mut Io::new((now, host), h.shared(), network, timers));
+        if opened {
+            sending.end.open(&mut Io::new((now, host), h.shared(), network, timers));
+        }
         h.fill(me, Occupant::Sender(sending));
         self.endpoints += 1;
         if let Some(end) = first {
             h.held.insert((planned.label, planned.transport, dst), me);
             self.announce(dst, Announced { connection: id, flow: id, end });
+        }
+        if !opened {
+            self.take_in(host, me, true);
         }
     }
 
@@ -247,11 +259,15 @@ impl<'p> Hosts<'p> {
 
     /// The state of a sender.
     fn on_sender(&mut self, host: NodeId, handle: Handle, event: Event) {
-        let now = self.context.now;
+        let (now, mut has_room) = (self.context.now, false);
         while let Some((Occupant::Sender(sending), _)) = self.context.hosts[host.index()].endpoint(handle)
             && let Some(outcome) = take_acked(sending, now)
         {
             self.record(outcome);
+            has_room = true;
+        }
+        if has_room {
+            self.take_in(host, handle, false);
         }
         if event == Event::Closed {
             self.close(host, handle);
@@ -522,6 +538,7 @@ impl Handler for Hosts<'_> {
             timer::ENDPOINT => self.wake_endpoint(node, key as u32, network),
             timer::TURNS => self.take_turns(node, TurnsFor::of_key(key), network),
             timer::STOP => self.stop_flow(node, key as u32, network),
+            timer::NIC => self.pass_adapter(node, network),
             timer::INBOX => self.read_inbox(node, network),
             _ => {
                 for component in &mut self.components {

@@ -1,6 +1,7 @@
 //! The operations of an endpoint: send packets, and ask for wake-ups.
 
 use crate::host::handle::Handle;
+use crate::host::nic::Nic;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, HopRecord, NodeId, Packet, Trailer};
@@ -106,6 +107,8 @@ pub(crate) struct Shared {
     pub(crate) rate: Rate,
     /// Has it one link?
     pub(crate) one_link: bool,
+    /// Its adapter, if that takes time or has limits.
+    pub(crate) nic: Option<Box<Nic>>,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
@@ -204,15 +207,16 @@ impl<'a> Io<'a> {
         Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64)
     }
 
-    /// The endpoint whose turn it is has sent `bytes` that will have left at `left`. On a host of one
-    /// link the next turn is then, behind all that waits at the port; on others when so many more bytes
-    /// fit on all links.
-    pub(crate) fn spend_turn_until(&mut self, turns: TurnsFor, left: Time, bytes: u16) {
-        if self.shared.one_link {
-            self.shared.turns[turns as usize].queue.spend(left, Time::ZERO);
-        } else {
-            self.spend_turn(turns, bytes.into());
-        }
+    /// The endpoint whose turn it is has sent a packet of data of `size` bytes, of which `payload`
+    /// are payload, that will have left at `left`, if that is known. On a host of one link the next
+    /// turn is then, behind all that waits at the port; otherwise when so many more bytes fit on all
+    /// links. In both cases it is when the adapter is ready, if that is later.
+    pub(crate) fn spend_data_turn(&mut self, (size, payload): (u16, u16), left: Option<Time>) {
+        let by_links = left.filter(|_| self.shared.one_link).unwrap_or_else(|| self.now + self.time_of(size.into()));
+        let next = self.shared.nic.as_mut().map_or(by_links, |nic| nic.send(payload, self.now, by_links));
+        let all = &mut self.shared.turns[TurnsFor::Data as usize];
+        all.held = 0;
+        all.queue.spend(next, Time::ZERO);
     }
 
     /// The endpoint `handle`, whose turn it is, does not use it, as the port holds its data back at least until `until`, and waits

@@ -30,6 +30,9 @@ pub(crate) struct Messages {
     waiting: VecDeque<Outgoing>,
     /// The end of the last one.
     end: u64,
+    /// The number of those that the adapter of its host has taken in, if they pass it: the first
+    /// ones.
+    pub(crate) inside: usize,
     /// The totals of the connection at the end of the last message that is acknowledged.
     pub(crate) before: Totals,
 }
@@ -65,7 +68,15 @@ impl Messages {
 
     /// Takes the first message out.
     pub(crate) fn pop(&mut self) -> Option<Outgoing> {
+        self.inside = self.inside.saturating_sub(1);
         self.waiting.pop_front()
+    }
+
+    /// The adapter takes in the next message, if it holds fewer than `most`. Returns its size.
+    pub(crate) fn take_in(&mut self, most: usize) -> Option<u64> {
+        let next = self.waiting.get(self.inside).filter(|_| self.inside < most)?;
+        self.inside += 1;
+        Some(next.size())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::host::measured::Acked;
 use crate::host::messages::{Outgoing, Totals};
 use crate::host::slots::Sending;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
-use linkpool_transport::{SenderState, SubflowId};
+use linkpool_transport::{SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 
 /// The first message of `sending` that is acknowledged, with its outcome; it is taken out.
@@ -54,7 +54,10 @@ fn totals(sending: &Sending, acked: Acked) -> Totals {
     let end = &sending.end;
     let mut metrics = Vec::new();
     end.metrics(&mut |metric| metrics.push(metric));
-    let subflows = SubflowId::first(end.subflows()).map(|s| end.subflow(s).stats).collect();
+    let stats = |s| end.subflow(s).stats;
+    let established = |stats: SubflowStats| stats.established.filter(|_| sending.opened);
+    let subflows = SubflowId::first(end.subflows()).map(stats);
+    let subflows = subflows.map(|stats| SubflowStats { established: established(stats), ..stats }).collect();
     Totals { subflows, metrics, measured: sending.measured.bytes(acked) }
 }
 

@@ -165,7 +165,7 @@ impl Endpoint for RoceSender {
         }
         io.take_turn(TurnsFor::Data);
         if let Some((left, bytes)) = self.with(io, |sender, now, out| sender.on_turn(now, out)) {
-            io.spend_turn_until(TurnsFor::Data, left, bytes as u16);
+            io.spend_data_turn((bytes as u16, bytes as u16 - self.connection.sizes.header), Some(left));
         }
         Event::None
     }

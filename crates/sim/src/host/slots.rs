@@ -6,9 +6,11 @@ use crate::host::handle::Handle;
 use crate::host::io::Shared;
 use crate::host::measured::MeasuredBytes;
 use crate::host::messages::{Arriving, Messages};
+use crate::host::nic::Nic;
 use crate::plan::{FlowId, LabelId, PlannedFlow, TransportId};
 use linkpool_engine::{Stream, prefetch, prefetch_lines};
 use linkpool_network::{HostId, Kind};
+use linkpool_scenario::Nic as Settings;
 use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
 use smallvec::SmallVec;
@@ -79,6 +81,10 @@ pub(crate) struct Sending {
     pub(crate) measured: MeasuredBytes,
     /// The messages that it carries, if it stays open.
     pub(crate) messages: Option<Box<Messages>>,
+    /// Has its endpoint been told to open the connection? The adapter of the host may take time.
+    pub(crate) opened: bool,
+    /// The number of messages that are passing the adapter.
+    pub(crate) entering: u32,
 }
 
 /// The receiving end of a connection.
@@ -107,9 +113,15 @@ impl Host {
             opened: HashMap::new(),
             announced: HashMap::new(),
             late: HashMap::new(),
-            shared: Shared { random, turns: Default::default(), rate: Rate(rate), one_link: count == 1 },
+            shared: Shared { random, turns: Default::default(), rate: Rate(rate), one_link: count == 1, nic: None },
             swept: Time::ZERO,
         }
+    }
+
+    /// With an adapter, if there are `settings` of one.
+    pub(crate) fn with_adapter(mut self, settings: Option<Settings>) -> Host {
+        self.shared.nic = settings.map(|settings| Box::new(Nic::new(settings)));
+        self
     }
 
     /// A name for a new endpoint, for which [`Host::fill`] has the place; none if all places are

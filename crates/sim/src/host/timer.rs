@@ -23,6 +23,9 @@ pub(crate) const PERIOD: u64 = 8 << 32;
 /// for.
 pub(crate) const TURNS: u64 = 9 << 32;
 
+/// A message has passed the adapter of the host.
+pub(crate) const NIC: u64 = 10 << 32;
+
 /// The kind of `key`.
 #[inline]
 pub(crate) fn kind(key: u64) -> u64 {

@@ -402,7 +402,7 @@ impl Output for FromSender<'_, '_> {
         let size = len + c.sizes.header;
         let kind = Kind::DATA.with_if(ACK_NOW, ack_now).with_if(AGAIN, again).with_if(LAST, last);
         let flags = Flags::ECT.with_if(Flags::TRIMMABLE, self.trimmable);
-        self.io.spend_turn(TurnsFor::Data, size.into());
+        self.io.spend_data_turn((size, len), None);
         self.put((psn, target), (kind, flags), (size, len), (subflow, entropy));
     }
 

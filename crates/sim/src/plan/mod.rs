@@ -34,7 +34,7 @@ use linkpool_network::{
 };
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
 use linkpool_workload::Flow;
 use linkpool_workload::kinds;
 pub use linkpool_workload::kinds::{JobKind, Operation};
@@ -92,6 +92,8 @@ pub struct Plan {
     pub changes: LinkChanges,
     /// The time series and packets to record.
     pub record: scenario::Record,
+    /// The adapters of hosts, if they take time or have limits.
+    pub nic: Option<scenario::Nic>,
     /// Hosts that take slowly what comes to them.
     pub slow_hosts: Vec<scenario::SlowHost>,
     /// The ports whose packets are recorded, if there are any.
@@ -175,6 +177,7 @@ impl Plan {
             by_pair,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
+            nic: scenario.nic,
             slow_hosts: scenario.slow_hosts.clone(),
             capture,
             seed: scenario.seed,
@@ -293,12 +296,22 @@ impl Plan {
 
     /// Lets hosts of `network` that are slow take slowly what comes to them.
     pub(crate) fn slow_down(&self, network: &mut Network) {
-        for slow in &self.slow_hosts {
-            let intake = Intake { buffer: slow.buffer, rate: slow.rate, from: slow.from, until: slow.until };
-            for link in slow.hosts.iter().flat_map(|host| self.fabric.links_from(NodeId::from(*host))) {
+        let mut slow_down = |host: HostId, intake| {
+            for link in self.fabric.links_from(NodeId::from(host)) {
                 network.slow_down(self.fabric.reverse(link), intake, &self.fabric);
             }
+        };
+        for slow in &self.slow_hosts {
+            let (rate, packet_time) = (slow.rate, Time::ZERO);
+            let intake = Intake { buffer: slow.buffer, rate, packet_time, from: slow.from, until: slow.until };
+            slow.hosts.iter().for_each(|host| slow_down(*host, intake));
         }
+        let Some(nic) = self.nic.filter(|nic| nic.receives_slowly()) else { return };
+        let rate = nic.receive_rate.or(Some(Rate(u64::MAX)));
+        let (packet_time, from, until) = (nic.receive_packet_time, Time::ZERO, Time::MAX);
+        let intake = Intake { buffer: nic.receive_buffer, rate, packet_time, from, until };
+        let others = |host: &HostId| !self.slow_hosts.iter().any(|slow| slow.hosts.contains(host));
+        HostId::first(self.fabric.hosts()).filter(others).for_each(|host| slow_down(host, intake));
     }
 
     /// The threads of its run, of those that it may have: where ports pause others, one, whatever is asked for.

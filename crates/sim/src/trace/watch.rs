@@ -135,8 +135,8 @@ impl<'p> Watch<'p> {
         let mut over: Vec<FlowId> = Vec::new();
         let mut finished = true;
         match self.hosts.context.hosts[host.index()].endpoint(handle) {
-            Some((Occupant::Sender(sending), _)) if sending.flow == flow => {
-                let end = &sending.end;
+            Some((Occupant::Sender(sending), shared)) if sending.flow == flow => {
+                let (end, waits) = (&sending.end, sending.waits(shared.nic.as_deref(), now));
                 for s in SubflowId::first(end.subflows()) {
                     let state = State::of(end, s);
                     match known.states.get_mut(s.index()) {
@@ -150,8 +150,8 @@ impl<'p> Watch<'p> {
                     known.offered = end.offered();
                     found.extend(known.offered.map(|end| What::Offered { end }));
                 }
-                if end.waits() != known.waits {
-                    known.waits = end.waits();
+                if waits != known.waits {
+                    known.waits = waits;
                     found.extend(known.waits.map(|on| What::Waits { on }));
                 }
                 if end.acked() != known.acked {
@@ -441,7 +441,7 @@ impl Handler for Watch<'_> {
         let seen = network.take_witnessed();
         match owner {
             Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
-            None if kind == timer::TURNS => {
+            None if kind == timer::TURNS || kind == timer::NIC => {
                 self.had_turns(now, &seen.sent);
                 // A turn that was not used may change what a sender waits for.
                 self.senders_at(node).into_iter().for_each(|flow| self.look(flow, now));

@@ -26,6 +26,7 @@ mod lost_syn;
 mod metrics;
 mod named_paths;
 mod ndp;
+mod nic;
 mod parallel_cables;
 mod paths;
 mod perfetto;

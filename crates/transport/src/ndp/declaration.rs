@@ -47,6 +47,7 @@ impl Declare for Ndp {
             captures: false,
             pulled: true,
             by_kind: true,
+            turns: false,
         },
     };
     type Settings = NdpSettings;

@@ -214,6 +214,7 @@ impl Declare for Roce {
             captures: false,
             pulled: false,
             by_kind: false,
+            turns: true,
         },
     };
     type Settings = RoceSettings;

@@ -172,6 +172,7 @@ impl Declare for Uet {
             captures: false,
             pulled: false,
             by_kind: true,
+            turns: true,
         },
     };
     type Settings = UetSettings;

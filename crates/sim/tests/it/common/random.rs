@@ -173,7 +173,8 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         writeln!(text, "limited_transmit = {limited}\n{recovery}").unwrap();
         text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
     };
-    prop::collection::vec(prop_oneof![5 => one.prop_map(text), 1 => roce()], 1..=3)
+    let mixed = prop::collection::vec(prop_oneof![5 => one.prop_map(text), 1 => roce()], 1..=3);
+    prop_oneof![8 => mixed, 1 => prop::collection::vec(roce(), 1..=3)]
         .prop_map(|all| all.into_iter().enumerate().map(|(i, t)| format!("[transport.t{i}]\n{t}")).collect())
 }
 
@@ -224,6 +225,16 @@ fn records() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// Adapters of hosts, where all transports are RoCE.
+fn nics() -> impl Strategy<Value = &'static str> {
+    pick(&[
+        "",
+        "[nic]\npreset = \"connectx-5\"\n",
+        "[nic]\nmessage_time = \"3us\"\nlatency = \"20us\"\nsend_queue = 1\n",
+        "[nic]\nmessage_time = \"500ns\"\npacket_time = \"2us\"\nrate = \"1Gbps\"\n",
+    ])
+}
+
 /// The period that is measured.
 fn measures() -> impl Strategy<Value = &'static str> {
     pick(&["", "[measure]\nwarm_up = \"0.7ms\"\n", "[measure]\nwarm_up = \"0.1ms\"\ncut_off = \"1.1ms\"\n"])
@@ -247,7 +258,7 @@ pub fn scenarios() -> impl Strategy<Value = String> {
             move |t| workload(fabric.clone(), t)
         }), 1..=3);
         let longer = prop::option::of(longer_paths());
-        (queues(), workloads, records(), measures(), (1u64..1000, longer)).prop_map(move |(queue, workloads, record, measure, (seed, longer))| {
+        (queues(), workloads, records(), measures(), (1u64..1000, longer, nics())).prop_map(move |(queue, workloads, record, measure, (seed, longer, nic))| {
             let places = transports.iter().any(|t| t.contains("\"placed\""));
             let longer = longer.filter(|_| ["dragonfly", "slim-fly", "xpander"].iter().any(|kind| fabric.text.contains(kind)));
             let routing = match longer {
@@ -255,8 +266,10 @@ pub fn scenarios() -> impl Strategy<Value = String> {
                 Some(longer) => longer,
                 None => "",
             };
+            // The other transports name a preset.
+            let nic = if transports.iter().any(|t| t.contains("preset")) { "" } else { nic };
             format!(
-                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{measure}{routing}{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
+                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{measure}{routing}{}{nic}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
                 fabric.text,
                 transports.concat(),
                 workloads.concat(),
