@@ -48,15 +48,15 @@ fn each_mistake_is_named_with_its_remedy() {
         ("rate = \"0bps\"", "", "nic.rate", "must be above zero, or \"unlimited\""),
         ("send_queue = 0", "", "nic.send_queue", "must be above zero, or \"unlimited\""),
         ("latencies = \"2us\"", "", "nic.latencies", "latency"),
-        ("packet_time = \"2000000s\"", "", "nic.packet_time", "too long"),
+        ("packet_time = \"2000000s\"", "", "nic.packet_time", "too large"),
         ("receive_buffer = \"90KB\"", pfc, "nic.receive_buffer", "`receive_rate` and `receive_packet_time`"),
         ("receive_rate = \"9Gbps\"", "", "nic.receive_rate", "write pfc in [queue]"),
         ("receive_packet_time = \"9ns\"", "", "nic.receive_packet_time", "write pfc in [queue]"),
         (
-            "receive_rate = \"9Gbps\"\nreceive_buffer = \"9KB\"",
+            "receive_rate = \"9Gbps\"\nreceive_buffer = \"8KB\"",
             pfc,
             "nic.receive_buffer",
-            "9000 B is no more than what comes",
+            "8000 B is no more than what comes",
         ),
     ] {
         let wrong = load(&text(&format!("[nic]\n{keys}"), queue), "test.toml", None, &[]).unwrap_err();
