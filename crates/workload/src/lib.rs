@@ -13,6 +13,7 @@ pub mod program;
 mod room;
 pub mod serving;
 mod sizes;
+mod slow_ranks;
 
 pub use arrivals::{PoissonTimes, jitter};
 pub use cdf::{Cdf, Interpolation};
@@ -27,3 +28,4 @@ pub use process::{
     Rounds,
 };
 pub use sizes::{Distribution, FlowSize, Sizes};
+pub use slow_ranks::SlowRanks;

@@ -70,4 +70,7 @@ def _drawn(tables: Sequence[Any]) -> list[str]:
         found.append("starts")
     if any(table.get("placement") == "random" for table in tables):
         found.append("hosts of ranks")
+    slow = [table.get("stragglers") for table in tables]
+    if any(isinstance(one, Mapping) and ("number" in one or "probability" in one) for one in slow):
+        found.append("stragglers")
     return found

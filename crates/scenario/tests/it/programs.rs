@@ -37,6 +37,35 @@ fn wrong(test: &str, files: &[(&str, &[u8])], keys: &str) -> (String, String) {
 const OF_GOAL: &str = "file = \"p.goal\"\nformat = \"goal\"";
 
 #[test]
+fn stragglers_are_ranks_of_the_job() {
+    let files = [("p.goal", GOAL.as_bytes())];
+    let with = |keys: &str| format!("{OF_GOAL}\niterations = 3\nstragglers = {{ slowdown = 2, {keys} }}");
+    for (keys, key, message) in [
+        ("from_iteration = 1", "ranks", "missing; write for example ranks = [0], number = 1, or probability = 0.01"),
+        ("ranks = [0, 2]", "ranks", "there is no rank 2; they are 0 to 1"),
+        ("ranks = []", "ranks", "there is no rank in it; leave `stragglers` out"),
+        ("ranks = [0], number = 1", "ranks", "there are several of `ranks`, `number` and `probability`; leave one"),
+        ("number = 3", "number", "3 of 2 ranks"),
+        ("number = 0", "number", "must be above zero"),
+        ("probability = 1.5", "probability", "1.5 is no share; it goes from 0 to 1"),
+        ("number = 1, from_iteration = 3", "from_iteration", "the last iteration is 2, counted from 0"),
+        (
+            "number = 1, from_iteration = 2, until_iteration = 2",
+            "until_iteration",
+            "it must be above from_iteration, 2",
+        ),
+    ] {
+        let found = wrong("stragglers", &files, &with(keys));
+        assert_eq!(found, (format!("stragglers.{key}"), message.to_string()));
+    }
+    let (key, message) =
+        wrong("stragglers", &files, &format!("{OF_GOAL}\nstragglers = {{ slowdown = 0.5, number = 1 }}"));
+    assert_eq!((key.as_str(), &message[..20]), ("stragglers.slowdown", "0.5 is no slowdown; "));
+    let program = run("stragglers", &files, "dumbbell", &with("ranks = [1]")).unwrap();
+    assert_eq!(program.stragglers.unwrap().until_iteration, u32::MAX);
+}
+
+#[test]
 fn hosts_of_ranks_stand_in_a_file_line_by_line() {
     let with = |hosts: &'static str| [("p.goal", GOAL.as_bytes()), ("hosts", hosts.as_bytes())];
     let keys = format!("{OF_GOAL}\nhosts_file = \"hosts\"");

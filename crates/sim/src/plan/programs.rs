@@ -5,6 +5,7 @@ use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_network::HostId;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
+use linkpool_workload::SlowRanks;
 use linkpool_workload::kinds::RankPrograms;
 use linkpool_workload::program::Programs;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct PlannedPrograms {
     pub iterations: u32,
     /// The time of a unit of computation.
     pub unit: Time,
+    /// Ranks that compute slower than that, if there are any.
+    pub slow: Option<SlowRanks>,
     /// The transport of messages.
     pub transport: TransportId,
     /// Messages below this many bytes have this other transport.
@@ -47,7 +50,7 @@ pub struct MessageOf {
 
 impl PlannedPrograms {
     pub(crate) fn new(
-        RankPrograms { programs, hosts, iterations, unit }: RankPrograms,
+        RankPrograms { programs, hosts, iterations, unit, slow }: RankPrograms,
         start: Time,
         (transport, small, label): (TransportId, Option<(u64, TransportId)>, LabelId),
         first: u64,
@@ -56,7 +59,18 @@ impl PlannedPrograms {
         for rank in &programs.ranks {
             before.push(before[before.len() - 1] + rank.nodes().len() as u64);
         }
-        PlannedPrograms { programs, hosts, start, iterations, unit, transport, small, label, before, first }
+        PlannedPrograms { programs, hosts, start, iterations, unit, slow, transport, small, label, before, first }
+    }
+
+    /// How long a rank computes for so many units.
+    pub(crate) fn computation(&self, units: u64, rank: u32, iteration: u32) -> Time {
+        let time = Time(self.unit.0.saturating_mul(units));
+        self.slow.as_ref().map_or(time, |slow| slow.time(time, rank, iteration))
+    }
+
+    /// How many times as long as the others a rank computes.
+    pub(crate) fn slowdown(&self, rank: u32, iteration: u32) -> f64 {
+        self.slow.as_ref().map_or(1.0, |slow| slow.slowdown(rank, iteration))
     }
 
     fn nodes(&self) -> u64 {

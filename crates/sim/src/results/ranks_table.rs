@@ -26,6 +26,8 @@ table! {
     host: str, "" = row.plan.fabric.name(row.programs().hosts[row.outcome.rank as usize].into());
     /// From 0; `job` in flows and in jobs.
     iteration: u32, "" = row.outcome.iteration;
+    /// How many times as long it computed as without stragglers; 1: it was none.
+    compute_slowdown: f64, "" = row.programs().slowdown(row.outcome.rank, row.outcome.iteration);
     /// The rank began the iteration.
     start_s: f64, "s" = row.outcome.start.secs();
     /// Its last receive, or calc of more than 0 units, ended; null: some had not ended at the end of

@@ -66,7 +66,8 @@ impl<'p> Ranks<'p> {
                     }
                     Action::Calculate(node) => {
                         let units = planned.programs.ranks[rank as usize].nodes()[node as usize].size;
-                        let at = context.now.saturating_add(Time(planned.unit.0.saturating_mul(units)));
+                        let time = planned.computation(units, rank, running.iteration);
+                        let at = context.now.saturating_add(time);
                         context.leave(host, at, Message::Calculated((programs, rank), node));
                     }
                 }

@@ -144,6 +144,36 @@ fn computation_and_messages_by_hand() {
     assert_eq!(jobs, [us(first.end), us(of(1, 1).end)]);
 }
 
+/// Rank 0, which computes for 100 us and sends a packet, is slow by a factor of 2.5 in the second of
+/// three iterations: that takes 150 us more, to the picosecond, and the others what they take
+/// without. A training job of two copies whose rank 1 is slow by a factor of 3 takes
+/// 2 (20 + 30 + 10) us more, as its ring waits for rank 1.
+#[test]
+fn slow_ranks_compute_longer() {
+    let goal =
+        "num_ranks 2\nrank 0 {\na: calc 100000\nb: send 960b to 1\nb requires a\n}\nrank 1 {\nrecv 960b from 0\n}\n";
+    let ends = |stragglers: &str| -> Vec<Time> {
+        let all = ranks(&format!("iterations = 3\n{stragglers}"), goal);
+        (0..3).map(|i| all.ranks.iter().find(|r| (r.rank, r.iteration) == (0, i)).unwrap().end.unwrap()).collect()
+    };
+    let usual = ends("");
+    let slow = ends("stragglers = { ranks = [0], slowdown = 2.5, from_iteration = 1, until_iteration = 2 }\n");
+    let later = Time::from_us(150);
+    assert_eq!(slow, [usual[0], usual[1] + later, usual[2] + later]);
+    assert_eq!(ends("stragglers = { ranks = [1], slowdown = 2.5 }\n"), usual);
+
+    let training = |stragglers: &str| {
+        let text = format!(
+            "{FOUR_HOSTS}[[workload.training]]\ntransport = \"t\"\ndp = 2\nforward = \"20us\"\nbackward = \"30us\"\n\
+             update = \"10us\"\ngradients = \"1920B\"\n{stragglers}"
+        );
+        let run = run_on(&beside(&text, &[]), 1);
+        run.outcome.jobs[0].job.end.unwrap()
+    };
+    let [usual, slow] = ["", "stragglers = { ranks = [1], slowdown = 3 }\n"].map(training);
+    assert_eq!(slow, usual + Time::from_us(120));
+}
+
 /// The first receive that matches takes the first message that matches.
 #[test]
 fn wildcards_take_what_comes_first() {

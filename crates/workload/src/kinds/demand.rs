@@ -11,6 +11,7 @@ use crate::flow::Flow;
 use crate::process::Process;
 use crate::program::Programs;
 use crate::serving::Serving;
+use crate::slow_ranks::SlowRanks;
 
 /// The run in which a workload asks for flows.
 #[derive(Clone, Debug)]
@@ -87,6 +88,8 @@ pub struct RankPrograms {
     pub iterations: u32,
     /// The time of a unit of computation.
     pub unit: Time,
+    /// Ranks that compute slower than that, if there are any.
+    pub slow: Option<SlowRanks>,
 }
 
 /// A listed flow waits for another.

@@ -7,7 +7,9 @@ use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Workload};
+use super::{
+    Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers, Workload,
+};
 use crate::collective::CollectiveAlgorithm;
 use crate::program::Programs;
 
@@ -49,6 +51,10 @@ settings! {
         /// Do the messages from one rank to another share a connection, which stays open?
         /// `false`: each message opens a connection of its own.
         persistent: bool, from |_p| true => "true; false with a transport whose connections do not stay open";
+    }
+    tables {
+        /// Ranks that compute slower than others.
+        stragglers: Stragglers;
     }
     groups {
         /// The hosts of ranks.
@@ -134,6 +140,9 @@ impl Workload for Program {
         let what = if interfaces { "interfaces of ranks of the trace" } else { "ranks of the trace" };
         self.placed.complete((self.ranks().into(), what), "file", place);
         self.check_interfaces(&programs, place);
+        if let Some(stragglers) = &self.stragglers {
+            stragglers.check(self.ranks().into(), self.iterations, place);
+        }
     }
 
     fn expected(&self, _: &Setting) -> Expected {
@@ -148,7 +157,8 @@ impl Workload for Program {
         let Some(programs) = &self.programs else { return Demand::default() };
         let hosts = self.placed.of(self.ranks(), || run.shuffled());
         let (iterations, unit) = (self.iterations, self.calc_unit);
-        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit };
+        let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks(), run));
+        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit, slow };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 

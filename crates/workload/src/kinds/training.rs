@@ -5,7 +5,9 @@ use std::sync::Arc;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Time};
 
-use super::{Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Workload};
+use super::{
+    Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers, Workload,
+};
 use crate::program::{Programs, RankOrder, Schedule, Training as Model};
 
 settings! {
@@ -46,6 +48,10 @@ settings! {
         /// Do the messages from one rank to another share a connection, which stays open? `false`:
         /// each message opens a connection of its own.
         persistent: bool, from |_t| true => "true; false with a transport whose connections do not stay open";
+    }
+    tables {
+        /// Ranks that compute slower than others.
+        stragglers: Stragglers;
     }
     groups {
         /// The hosts of ranks.
@@ -90,6 +96,9 @@ impl Workload for Training {
         place.check(ranks >= 2, "pp", "a single rank has nobody to send to; raise tp, pp or dp");
         let key = ["dp", "pp", "tp"].into_iter().find(|key| place.has(key)).unwrap_or("pp");
         self.placed.complete((ranks, "ranks"), key, place);
+        if let Some(stragglers) = &self.stragglers {
+            stragglers.check(ranks, self.iterations, place);
+        }
         if !place.errors.is_empty() {
             return;
         }
@@ -111,7 +120,8 @@ impl Workload for Training {
     fn demand(&self, run: &Run) -> Demand {
         let Some(programs) = self.programs.clone() else { return Demand::default() };
         let hosts = self.placed.of(self.ranks() as u32, || run.shuffled());
-        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1) };
+        let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks() as u32, run));
+        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1), slow };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 
