@@ -67,7 +67,8 @@ macro_rules! bits {
 bits! {
     /// What switches do with a packet, and have done to it.
     Flags {
-        /// ECN-capable transport (RFC 3168, section 5).
+        /// ECN-capable transport (RFC 3168, section 5). Of a trimmed packet of such a transport: it was not trimmed
+        /// before its last link ([`Packet::trimmed_at_last`]).
         ECT = 0;
         /// Congestion experienced: a switch has marked it.
         CE = 1;
@@ -321,6 +322,18 @@ impl Packet {
         self
     }
 
+    /// The packet without its payload, trimmed before its last link: the header is no longer ECT, which no further port asks. So
+    /// its receiver knows that its own link was congested.
+    pub(crate) fn trimmed_at_last(self) -> Packet {
+        let header = self.trimmed();
+        Packet { flags: header.flags.without(Flags::ECT), ..header }
+    }
+
+    /// Was the packet, of a transport that is ECN-capable, trimmed before its last link?
+    pub fn is_trimmed_at_last(&self) -> bool {
+        self.flags.has(Flags::TRIMMED) && !self.flags.has(Flags::ECT)
+    }
+
     /// On its way back to its sender: source and destination change places. It can be returned and
     /// trimmed no more, and takes a hashed path.
     pub fn returned(mut self) -> Packet {
@@ -396,6 +409,14 @@ mod tests {
             (both, both, Flags::ECT, ce)
         );
         assert_eq!((ce.with_if(both, true), both.with_if(ce, true), ce.with_if(both, false)), (both, both, ce));
+    }
+
+    #[test]
+    fn a_header_tells_whether_its_last_link_was_congested() {
+        let packet = Packet { flags: Flags::ECT | Flags::TRIMMABLE, kind: Kind::DATA, ..Packet::default() };
+        let trimmed = [packet, packet.trimmed(), packet.trimmed_at_last()].map(|packet| packet.is_trimmed_at_last());
+        assert_eq!(trimmed, [false, false, true]);
+        assert_eq!(packet.trimmed_at_last().flags, Flags::TRIMMABLE | Flags::TRIMMED);
     }
 
     #[test]

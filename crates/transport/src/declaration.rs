@@ -64,6 +64,8 @@ pub struct Surroundings {
     pub port_rate: Rate,
     /// Limit of the queue of a port, bytes on the wire; none if it has none.
     pub queue: Option<u64>,
+    /// How many times as much the hosts send as the links carry from one tier to the next, where it is most; 1 at least.
+    pub oversubscription: f64,
 }
 
 /// The names and the facts of a family.

@@ -188,7 +188,7 @@ impl Discipline for Classes {
         match verdict {
             Verdict::Dropped(packet) if self.queues[usize::from(number)].cuts(&packet, arrival) => {
                 events.trims += 1;
-                let header = packet.trimmed();
+                let header = arrival.trim(packet);
                 let control = self.queue_of[usize::from(CONTROL)];
                 self.at(control, |queue| queue.enqueue(header, arrival, events));
                 Verdict::Trimmed(header)
@@ -317,7 +317,8 @@ mod tests {
 
         fn enqueue(&mut self, packet: Packet) -> Verdict {
             let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
-            let arrival = Arrival { now: Time::ZERO, kind, thresholds, buffer: None, lossless: false };
+            let to = HostId::new(0).into();
+            let arrival = Arrival { now: Time::ZERO, to, kind, thresholds, buffer: None, lossless: false };
             self.queues.enqueue(packet, &arrival, &mut self.events)
         }
 
@@ -409,6 +410,16 @@ mod tests {
         let marked: Vec<_> = sent.iter().map(|packet| (packet.seq, packet.flags.has(Flags::CE))).collect();
         assert_eq!(marked, [(3, false), (4, false), (5, false), (6, false), (1, false), (2, true)]);
         assert_eq!((sent[0].priority(), sent[0].payload()), (1, 1_500 - HEADER));
+        // The port leads to host 0: the header of a packet to it says that it was trimmed before its last link.
+        let last = Envelope::new(HostId::new(0), 1_500, 1_500 - HEADER);
+        let mut port = Port::new(&[ClassPolicy { trims: true, ..class(&[1], 0) }]);
+        for (packet, at_last) in [(data(1, 1), false), (Packet { envelope: last, ..data(2, 1) }, true)] {
+            let verdict = port.enqueue(packet);
+            assert!(
+                matches!(verdict, Verdict::Trimmed(header) if header.is_trimmed_at_last() == at_last),
+                "{verdict:?}"
+            );
+        }
     }
 
     /// A packet that is refused early, while there is room, is dropped and not cut: by RED, or as it cannot be marked.

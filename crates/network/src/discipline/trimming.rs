@@ -135,7 +135,7 @@ impl Discipline for TrimmingQueue {
         }
         let victim = self.victim(packet, arrival);
         events.trims += 1;
-        let header = victim.trimmed();
+        let header = arrival.trim(victim);
         match self.enqueue_header(header) {
             Verdict::Queued => Verdict::Trimmed(header),
             verdict => verdict,
@@ -223,7 +223,8 @@ mod tests {
     impl Port {
         fn enqueue(&mut self, packet: Packet) -> Verdict {
             let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
-            let arrival = Arrival { now: Time::ZERO, kind, thresholds, buffer: None, lossless: false };
+            let to = HostId::new(0).into();
+            let arrival = Arrival { now: Time::ZERO, to, kind, thresholds, buffer: None, lossless: false };
             self.queue.enqueue(packet, &arrival, &mut self.events)
         }
         fn dequeue(&mut self) -> Option<Packet> {
@@ -277,6 +278,18 @@ mod tests {
         assert_eq!((header.seq, header.size(), header.payload()), (3, 64, 1436));
         assert!(header.flags.has(Flags::TRIMMED) && header.kind.has(Kind::DATA));
         assert_eq!(port.drain(), [-4, 1, 2]);
+    }
+
+    /// The port leads to host 0: a header to this host says that it was trimmed before its last link.
+    #[test]
+    fn the_port_of_the_receiver_says_so() {
+        let mut port = port(QueueLimit::Packets(0), paper(1.0));
+        for (host, at_last) in [(7, false), (0, true)] {
+            let envelope = Envelope::new(HostId::new(host), 1500, 1500 - HEADER);
+            let flags = Flags::TRIMMABLE | Flags::ECT;
+            let verdict = port.enqueue(Packet { envelope, flags, ..data(1) });
+            assert!(matches!(verdict, Verdict::Trimmed(header) if header.is_trimmed_at_last() == at_last), "{host}");
+        }
     }
 
     #[test]

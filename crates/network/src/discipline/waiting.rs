@@ -3,6 +3,7 @@
 
 use super::shared_buffer::Buffer;
 use crate::class::ClassSet;
+use crate::fabric::NodeId;
 use crate::link::{LinkKind, RareEvents};
 use crate::packet::{Flags, Packet};
 use crate::thresholds::{Admission, Thresholds};
@@ -55,6 +56,8 @@ pub(crate) trait Discipline: Debug + Send {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) now: Time,
+    /// The node at the end of the link.
+    pub(crate) to: NodeId,
     /// The link as it is now.
     pub(crate) kind: &'a LinkKind,
     /// The thresholds of the queue.
@@ -63,6 +66,13 @@ pub(crate) struct Arrival<'a> {
     pub(crate) buffer: Option<&'a Buffer>,
     /// Is the packet queued whatever thresholds say?
     pub(crate) lossless: bool,
+}
+
+impl Arrival<'_> {
+    /// The header of `packet`, which is trimmed here.
+    pub(super) fn trim(&self, packet: Packet) -> Packet {
+        if self.to == packet.dst().into() { packet.trimmed_at_last() } else { packet.trimmed() }
+    }
 }
 
 /// The fate of a packet that arrived at a port.

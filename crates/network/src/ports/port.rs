@@ -37,6 +37,8 @@ pub(super) struct Port {
     pub(super) link: LinkId,
     /// The node whose port it is.
     pub(super) node: NodeId,
+    /// The node that the link leads to.
+    to: NodeId,
     /// The present state of the link. Links that are alike share it until they change.
     kind: Arc<LinkKind>,
     /// Of a link that changes, or loses packets.
@@ -130,6 +132,7 @@ impl Port {
             buffer,
             link,
             node: spec.from,
+            to: spec.to,
             kind,
             inconstant: (!course.is_constant()).then(|| Box::new(Inconstant::new(link, course, seed))),
             gate,
@@ -384,7 +387,7 @@ impl Port {
         }
         let (_, bytes) = queues.waiting();
         let (kind, thresholds) = (&*self.kind, &self.kind.thresholds);
-        let arrival = Arrival { now, kind, thresholds, buffer: buffer.as_deref(), lossless: false };
+        let arrival = Arrival { now, to: self.to, kind, thresholds, buffer: buffer.as_deref(), lossless: false };
         let verdict = queues.enqueue(*packet, &arrival, &mut self.rare);
         if let Some(buffer) = buffer {
             buffer.resize(bytes, queues.waiting().1);

@@ -24,7 +24,30 @@ pub(super) fn complete(transports: &mut [Option<Transport>], fabric: &Fabric, qu
             rate: Rate(NodeId::first(fabric.hosts()).map(|host| rates(host).sum()).max().unwrap_or(0)),
             port_rate: Rate(port_rate * u64::from(own) / u64::from(all)),
             queue: limit,
+            oversubscription: oversubscription(fabric),
         };
         t.control.family().complete(&mut t.own, &around);
     }
+}
+
+/// How many times as much the hosts send as the links carry from one tier to the next, where it is most; 1 at least. The tier of
+/// a node is its distance from the nearest host in links. (uet-htsim multiplies the ratios of tiers: `get_oversubscription_ratio`.)
+fn oversubscription(fabric: &Fabric) -> f64 {
+    let links = fabric.links();
+    let mut tier = vec![usize::MAX; fabric.node_ids().len()];
+    let mut reached: Vec<NodeId> = NodeId::first(fabric.hosts()).collect();
+    for number in 0.. {
+        reached.retain(|node| tier[node.index()] == usize::MAX);
+        reached.iter().for_each(|node| tier[node.index()] = number);
+        let next = reached.iter().flat_map(|node| fabric.links_from(*node)).map(|link| links[link.index()].to);
+        reached = next.collect();
+        if reached.is_empty() {
+            break;
+        }
+    }
+    let up = |number: usize| {
+        let rises = |from: NodeId, to: NodeId| tier[from.index()] == number && tier[to.index()] == number + 1;
+        links.iter().filter(|link| rises(link.from, link.to)).map(|link| link.rate.0 as f64).sum::<f64>()
+    };
+    (1..).map(up).take_while(|rate| *rate > 0.0).map(|rate| up(0) / rate).fold(1.0, f64::max)
 }

@@ -355,6 +355,29 @@ fn somebody_must_be_left_to_send() {
     assert_eq!(poisson.rate(), 10.0);
 }
 
+/// The oversubscription that credit heeds without a window: all hosts beside the tier that carries least. Twelve hosts under two
+/// links are six to one; a bottleneck between switches of one tier is none.
+#[test]
+fn the_network_tells_credit_how_oversubscribed_it_is() {
+    let of = |topology: &str, more: &str| {
+        let text = format!(
+            "duration = \"1s\"\n[topology.{topology}\ndelay = \"2us\"\n[queue]\ndiscipline = \"trimming\"\nlimit = 100\n\
+             [transport.t]\ncontrol = \"uet\"\n{more}\n[[workload.permutation]]\ntransport = \"t\"\nsize = \"1MB\"\n"
+        );
+        good(&text).transports[0].own.uet.oversubscription
+    };
+    let credit = "receiver_credit = true\nsender_law = \"none\"";
+    let tree = "fat-tree]\nk = 4\nrate = \"10Gbps\"\nhosts_per_edge = 8";
+    assert_eq!(of(tree, credit), Some(4.0));
+    assert_eq!(of(tree, &format!("{credit}\noversubscription = 3")), Some(3.0));
+    assert_eq!(of(tree, "receiver_credit = true"), Some(1.0), "a window heeds it");
+    assert_eq!(of(tree, ""), None);
+    assert_eq!(of("fat-tree]\nk = 4\nrate = \"10Gbps\"", credit), Some(1.0));
+    let leaves = "leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 12\nrate = \"10Gbps\"";
+    assert_eq!(of(leaves, credit), Some(6.0));
+    assert_eq!(of("dumbbell]\npairs = 4\nrate = \"10Gbps\"\nbottleneck_rate = \"10Gbps\"", credit), Some(1.0));
+}
+
 /// What a UET transport leaves out follows from the network: here 30 senders at one switch, 10 Gb/s
 /// and 2 us a link. A packet of 4,160 B and an ACK of 64 B take 2 (3,328 + 51.2) ns and 8 us; 15 us
 /// and 6 queues of 100 packets at 10 Gb/s are the timeout. The scenario as run has it all, and

@@ -5,6 +5,7 @@ use crate::host::nic::Nic;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, HopRecord, NodeId, Packet, Trailer};
+use linkpool_transport::uet::CreditRate;
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 
@@ -109,6 +110,8 @@ pub(crate) struct Shared {
     pub(crate) one_link: bool,
     /// Its adapter, if that takes time or has limits.
     pub(crate) nic: Option<Box<Nic>>,
+    /// How fast its receivers of UET grant credit.
+    pub(crate) credit_rate: CreditRate,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.

@@ -113,7 +113,14 @@ impl Host {
             opened: HashMap::new(),
             announced: HashMap::new(),
             late: HashMap::new(),
-            shared: Shared { random, turns: Default::default(), rate: Rate(rate), one_link: count == 1, nic: None },
+            shared: Shared {
+                random,
+                turns: Default::default(),
+                rate: Rate(rate),
+                one_link: count == 1,
+                nic: None,
+                credit_rate: Default::default(),
+            },
             swept: Time::ZERO,
         }
     }

@@ -5,7 +5,7 @@ use crate::host::connection::{Connection, Identity, Opening};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
-use crate::host::io::{Io, TurnsFor};
+use crate::host::io::{Io, Shared, TurnsFor};
 use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
@@ -13,7 +13,7 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_engine::hash_u64;
 use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::uet::{Ack, Answers, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet};
+use linkpool_transport::uet::{Ack, Answers, Came, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet};
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
@@ -27,6 +27,8 @@ const AGAIN: Kind = Kind::OWN_1;
 const LAST: Kind = Kind::OWN_2;
 /// Of an ACK: it answers a probe.
 const OF_PROBE: Kind = Kind::OWN_2;
+/// Of a NACK: the packet was trimmed before its last link.
+const AT_LAST: Kind = Kind::OWN_2;
 /// Of an ACK or a NACK: the packet that it answers had a mark.
 const MARKED: Kind = Kind::OWN_0;
 const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_3.0);
@@ -181,9 +183,11 @@ impl Endpoint for UetSender {
         let entropy = (packet.entropy & mask(self.sender.config())) as u16;
         let Some(trailer) = io.trailer(packet).copied() else {
             self.connection.peer = Handle::split(packet.ack).0;
-            let nacked = (packet.seq, packet.kind.has(AGAIN));
+            let kind = packet.kind;
+            let (again, marked, at_last) = (kind.has(AGAIN), kind.has(MARKED), kind.has(AT_LAST));
+            let nack = Nack { psn: packet.seq, again, marked, at_last };
             self.act(io, |sender, out| match packet.kind.has(Kind::ACK) {
-                true => sender.on_nack(nacked, entropy, now, out),
+                true => sender.on_nack(nack, entropy, now, out),
                 false => sender.on_pull(packet.seq, now, out),
             });
             return Event::None;
@@ -332,6 +336,16 @@ impl Endpoint for UetReceiver {
         *openings += u32::from(kind.has(Kind::SYN));
         let (marked, again) = (flags.has(Flags::CE), kind.has(AGAIN));
         let entropy = connection.paths.by_value(packet.entropy, mask(receiver.config()));
+        if let Some(rules) = &receiver.config().credit_rules {
+            let came = match (flags.has(Flags::TRIMMED), packet.is_trimmed_at_last()) {
+                (false, _) if marked => Came::Marked,
+                (false, _) => Came::Well,
+                (true, true) => Came::TrimmedAtLast,
+                (true, false) => Came::Trimmed,
+            };
+            let Shared { credit_rate, random, .. } = &mut *io.shared;
+            credit_rate.on_packet(came, now, rules, &mut || random.random());
+        }
         let out = &mut FromReceiver { connection, identity, io, of: (subflow, entropy) };
         if kind.has(PROBE) {
             receiver.on_probe(psn, marked, now, out);
@@ -344,7 +358,7 @@ impl Endpoint for UetReceiver {
         let (ack_now, last, len) = (kind.has(ACK_NOW), kind.has(LAST), packet.payload());
         let data = Data { psn, subflow, len, ack_now, again, last, target };
         if flags.has(Flags::TRIMMED) {
-            receiver.on_trimmed(data, marked, now, out);
+            receiver.on_trimmed(data, (marked, packet.is_trimmed_at_last()), now, out);
             return Event::None;
         }
         match receiver.on_data(data, marked, now, out) {
@@ -363,7 +377,12 @@ impl Endpoint for UetReceiver {
     fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         let UetReceiver { connection, receiver, identity, .. } = self;
         let entropy = connection.paths.by_value(io.shared.random.next_u32(), mask(receiver.config()));
-        let bytes = receiver.on_turn(&mut FromReceiver { connection, identity, io, of: (SubflowId::FIRST, entropy) });
+        let mut bytes =
+            receiver.on_turn(&mut FromReceiver { connection, identity, io, of: (SubflowId::FIRST, entropy) });
+        if let Some(rules) = &receiver.config().credit_rules {
+            let Shared { credit_rate, random, .. } = &mut *io.shared;
+            bytes = (bytes as f64 / credit_rate.rate(io.now, rules, &mut || random.random())).round() as u64;
+        }
         io.spend_turn(TurnsFor::Grants, bytes);
         Event::None
     }
@@ -515,8 +534,8 @@ impl Answers for FromReceiver<'_, '_> {
         self.io.send_with(packet, trailer);
     }
 
-    fn nack(&mut self, Nack { psn, again, marked }: Nack) {
-        let kind = NACK.with_if(MARKED, marked).with_if(AGAIN, again);
+    fn nack(&mut self, Nack { psn, again, marked, at_last }: Nack) {
+        let kind = NACK.with_if(MARKED, marked).with_if(AGAIN, again).with_if(AT_LAST, at_last);
         let packet = Packet { seq: psn, ack: self.identity.me.raw(), ..self.packet(kind) };
         self.io.send(&packet);
     }

@@ -2,6 +2,7 @@
 
 use super::balancer::{BalancerKind, Spraying};
 use super::coupling::Coupling;
+use super::credit_rate::CreditRules;
 use super::nscc::NsccConfig;
 use super::suppression::Rounds;
 use super::swift::SwiftTarget;
@@ -69,6 +70,8 @@ pub struct Config {
     pub median_of: u8,
     /// Do receivers grant credit?
     pub credit: bool,
+    /// On an oversubscribed fabric: how fast.
+    pub credit_rules: Option<CreditRules>,
     /// Are losses found by the packets above a gap, and by probes?
     pub sleek: bool,
     /// Network signal-based congestion control.

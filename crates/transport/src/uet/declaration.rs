@@ -3,6 +3,7 @@
 use super::balancer::{BalancerKind, Spraying};
 use super::config::{Config, SenderLaw};
 use super::coupling::Coupling;
+use super::credit_rate::CreditRules;
 use super::median;
 use super::nscc::{NsccConfig, NsccSettings};
 use super::suppression::Rounds;
@@ -92,6 +93,12 @@ settings! {
         receiver_credit: bool = false,
             refused |u| u.receiver_credit && u.subflows > 1 =>
                 "is credit for a connection with one window; leave `subflows` out";
+        /// How many times as much the hosts send as the links carry from one tier to the next. Above 1 the receivers of a host grant less credit
+        /// while packets come marked, or were trimmed elsewhere than before the last link: at least 0.9 of the rate, divided by this.
+        /// Without the key: with `sender_law = "none"` that of the tier where it is most, by distance from hosts in links; else 1.
+        oversubscription: Option<f64>, from |_u| None => "of the topology, or `1`",
+            within Bounds::from(1.0, "must be at least 1: hosts that send no more than the links above them carry"),
+            when |u| u.receiver_credit => "`receiver_credit = true`";
         /// Are losses found by many packets above a gap, and by probes (SLEEK)? It is for switches that do
         /// not trim.
         sleek: bool = false,
@@ -192,6 +199,11 @@ impl Declare for Uet {
         let around = around();
         own.base_rtt.get_or_insert(around.base_rtt);
         own.host_rate.get_or_insert(around.rate);
+        // As main_uec.cpp has it: not beside a window.
+        if own.receiver_credit {
+            let alone = own.sender_law == SenderLaw::None;
+            own.oversubscription.get_or_insert(if alone { around.oversubscription } else { 1.0 });
+        }
         own.rto.get_or_insert(around.queue.map_or(RTO_WITHOUT_LIMIT, |bytes| {
             let bits = u128::from(QUEUES * bytes) * 8_000_000_000_000;
             RTO_BESIDE_QUEUES + Time(bits.div_ceil(u128::from(around.port_rate.0)) as u64)
@@ -246,6 +258,10 @@ impl Declare for Uet {
             law: own.sender_law,
             median_of: own.median_of as u8,
             credit: own.receiver_credit,
+            credit_rules: own
+                .oversubscription
+                .filter(|ratio| *ratio > 1.0)
+                .map(|ratio| CreditRules::new(network.base_rtt, ratio)),
             sleek: own.sleek,
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
             swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),

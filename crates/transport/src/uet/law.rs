@@ -69,10 +69,19 @@ impl Law {
         }
     }
 
-    /// The answer to a trimmed packet of so many bytes has come.
-    pub(super) fn on_nack(&mut self, bytes: u64, signal: &Signal, window: &mut Window, config: &Config) {
+    /// The answer to a trimmed packet of so many bytes has come; it was trimmed before the last link, or another.
+    pub(super) fn on_nack(
+        &mut self,
+        (bytes, at_last): (u64, bool),
+        signal: &Signal,
+        window: &mut Window,
+        config: &Config,
+    ) {
         match &mut self.rules {
-            Rules::Nscc(nscc) => nscc.on_nack(bytes, signal, window, &config.nscc),
+            Rules::Nscc(nscc) => {
+                // Where receivers grant credit, that holds for their links (`!_receiver_based_cc || !last_hop`).
+                nscc.on_nack((bytes, config.credit && at_last), signal, window, &config.nscc)
+            }
             Rules::Swift(swift) => swift.on_nack(signal.now, window, &config.swift),
             _ => self.on_loss(bytes, window, config),
         }

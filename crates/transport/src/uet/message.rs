@@ -55,6 +55,8 @@ pub struct Nack {
     pub again: bool,
     /// A switch had marked it before it was trimmed.
     pub marked: bool,
+    /// It was trimmed before the last link, that of the receiver.
+    pub at_last: bool,
 }
 
 /// Takes what a sender sends.

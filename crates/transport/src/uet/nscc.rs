@@ -347,12 +347,12 @@ impl Nscc {
 
     /// The answer to a trimmed packet of so many bytes on the wire has come (`updateCwndOnNack_NSCC`):
     /// `signal` has no other bytes, and `in_flight` counts the packet. It is a sample of a base RTT of
-    /// queueing.
-    pub fn on_nack(&mut self, bytes: u64, signal: &Signal, window: &mut Window, c: &NsccConfig) {
+    /// queueing. `spared`: the window is not to be cut by these bytes.
+    pub fn on_nack(&mut self, (bytes, spared): (u64, bool), signal: &Signal, window: &mut Window, c: &NsccConfig) {
         self.ignored += bytes as i64;
         self.sample(c.base_rtt.secs(), true, signal.now, window, c);
         self.trimmed = true;
-        if !self.quick_adapt(true, true, 0.0, signal, window, c) {
+        if !self.quick_adapt(true, true, 0.0, signal, window, c) && !spared {
             window.bytes -= bytes as f64;
             window.clamp(c.least);
         }

@@ -123,15 +123,16 @@ impl Receiver {
         }
     }
 
-    /// The header of packet `psn` has come without its payload (`processTrimmed`).
-    pub fn on_trimmed(&mut self, data: Data, marked: bool, now: Time, out: &mut impl Answers) {
+    /// The header of packet `psn` has come without its payload, with a mark or without, trimmed before the last link or another
+    /// (`processTrimmed`).
+    pub fn on_trimmed(&mut self, data: Data, (marked, at_last): (bool, bool), now: Time, out: &mut impl Answers) {
         let Data { psn, again, target, .. } = data;
         self.last_heard = now;
         if self.arrivals.has(psn) {
             self.send_ack((self.bitmap_base(psn), psn), (false, again), out);
         } else {
             self.want(target, true, out);
-            out.nack(Nack { psn, again, marked });
+            out.nack(Nack { psn, again, marked, at_last });
         }
     }
 
@@ -158,7 +159,7 @@ impl Receiver {
         }
     }
 
-    /// Its turn to grant credit has come. Returns the bytes on the host's links for which it was.
+    /// Its turn to grant credit has come. Returns the bytes on the host's links for which it was, at the full rate.
     pub fn on_turn(&mut self, out: &mut impl Answers) -> u64 {
         let pulled = self.grants.pull(self.config.most());
         out.pull(pulled.granted);

@@ -3,7 +3,7 @@
 use super::balancer::Feedback;
 use super::config::Config;
 use super::credit::Credit;
-use super::message::{Ack, Data, Output};
+use super::message::{Ack, Data, Nack, Output};
 use super::outstanding::{Outstanding, Place, Sent};
 use super::sleek::Sleek;
 use super::subflow::{Subflow, Subflows};
@@ -351,10 +351,10 @@ impl Sender {
         self.queued -= if queued { bytes } else { 0 };
     }
 
-    /// A NACK of packet `psn` has come with this entropy value (`processNack`). `again`: it was trimmed when
-    /// it was sent again. (In uet-htsim the NACK of an earlier copy counts as that of the last, and may
-    /// make the base RTT too short.)
-    pub fn on_nack(&mut self, (psn, again): (u32, bool), entropy: u16, now: Time, out: &mut impl Output) {
+    /// A NACK has come with this entropy value (`processNack`). (In uet-htsim the NACK of an earlier copy counts as that of the
+    /// last, and may make the base RTT too short.)
+    pub fn on_nack(&mut self, nack: Nack, entropy: u16, now: Time, out: &mut impl Output) {
+        let Nack { psn, again, marked, at_last } = nack;
         self.stats.counters.nacks += 1;
         let Some(sent) = self.outstanding.get(psn).copied().filter(|sent| sent.place == Place::Flying) else {
             return; // an ACK was faster
@@ -364,11 +364,17 @@ impl Sender {
             self.subflows.measured(self.subflows.of(entropy), now - at, &self.config);
         }
         let bytes = self.wire(sent.len);
-        self.subflows.on_nack(entropy, bytes, known, now, &self.config);
+        self.subflows.on_nack((entropy, at_last), bytes, known, now, &self.config);
         self.subflows.lose(self.subflows.of(sent.entropy), bytes);
         self.queue(psn);
         self.heard(now);
-        self.subflows.on_feedback(entropy, Feedback::Trimmed, now);
+        // The receiver's own link is no part of a path: what came so far came well.
+        let feedback = match (at_last, marked) {
+            (false, _) => Feedback::Trimmed,
+            (true, true) => Feedback::Marked,
+            (true, false) => Feedback::Good,
+        };
+        self.subflows.on_feedback(entropy, feedback, now);
         self.send_all(now, out);
     }
 

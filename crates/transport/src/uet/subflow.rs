@@ -293,7 +293,14 @@ impl Subflows {
     }
 
     /// A NACK of a packet of so many bytes with this entropy value, which was sent at `sent` if that is known.
-    pub(super) fn on_nack(&mut self, entropy: u16, bytes: i64, sent: Option<Time>, now: Time, config: &Config) {
+    pub(super) fn on_nack(
+        &mut self,
+        (entropy, at_last): (u16, bool),
+        bytes: i64,
+        sent: Option<Time>,
+        now: Time,
+        config: &Config,
+    ) {
         let s = self.of(entropy);
         if !self.is_alone() {
             self.answered(s, sent, true, now, config);
@@ -301,7 +308,7 @@ impl Subflows {
         }
         let Subflow { law, window, in_flight, .. } = &mut self.all[s];
         let signal = Signal { now, marked: true, delay: None, bytes: 0, in_flight: *in_flight };
-        law.on_nack(bytes as u64, &signal, window, config);
+        law.on_nack((bytes as u64, at_last), &signal, window, config);
     }
 
     /// A packet with this entropy value was trimmed, or had no answer in time.
@@ -425,7 +432,7 @@ mod tests {
         for (through, left) in [(14_062, 14_062.0), (14_063, 55_840.0)] {
             let mut subflows = subflows(&config);
             subflows.on_ack(0, false, (None, Some(us(8))), Time::from_ns(1), &config);
-            subflows.on_nack(31, 4_160, None, Time::from_ns(2), &config);
+            subflows.on_nack((31, false), 4_160, None, Time::from_ns(2), &config);
             assert_eq!((subflows.all[0].window.bytes, subflows.all[1].window.bytes), (55_840.0, 40_000.0));
             subflows.all[0].unheard = through;
             subflows.on_ack(0, true, (None, Some(us(8))), us(22), &config);

@@ -211,20 +211,24 @@ fn quick_adapt_needs_a_reason_and_a_gate() {
 fn a_nack_takes_its_packet_and_calls_quick_adapt() {
     let (mut nscc, mut window, c) = sender(100_000.0);
     let nack = |at| Signal { now: us(at), marked: true, delay: None, bytes: 0, in_flight: 50_000 };
-    nscc.on_nack(4_160, &nack(1.0), &mut window, &c);
+    nscc.on_nack((4_160, false), &nack(1.0), &mut window, &c);
     assert!(near(window.bytes, 95_840.0) && near(nscc.average() * 1e6, 0.0125 * 12.0));
     // Its period has begun with the NACK. An ACK without delay at its end finds little, and a trim.
     nscc.on_ack(&ack(22.1, false, 0.0, 10_000), &mut window, &c);
     assert_eq!(window.bytes, 10_000.0);
-    nscc.on_nack(4_160, &nack(22.2), &mut window, &c);
+    nscc.on_nack((4_160, false), &nack(22.2), &mut window, &c);
     assert_eq!(window.bytes, 10_000.0, "100,000 B were in flight");
     // After 95,840 B more of ACKs, all of it has had an answer. The window cannot fall below a packet.
     nscc.on_ack(&ack(22.3, false, 3.0, 95_840), &mut window, &c);
     window.bytes = 8_000.0;
-    nscc.on_nack(4_160, &nack(22.4), &mut window, &c);
+    nscc.on_nack((4_160, false), &nack(22.4), &mut window, &c);
     assert_eq!(window.bytes, 4_160.0);
     nscc.on_timeout(4_160, &mut window, &c);
     assert_eq!(window.bytes, 4_160.0);
+    // One of the receiver's link, where the receiver grants credit, is a sample and no more.
+    (window.bytes, nscc) = (50_000.0, Nscc::new(us(22.4)));
+    nscc.on_nack((4_160, true), &nack(22.5), &mut window, &c);
+    assert!(window.bytes == 50_000.0 && near(nscc.average() * 1e6, 0.0125 * 12.0));
     window.bytes = 50_000.0;
     nscc.on_timeout(4_160, &mut window, &c);
     assert_eq!(window.bytes, 45_840.0);

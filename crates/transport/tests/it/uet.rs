@@ -15,6 +15,11 @@ const MSS: u16 = 1_000;
 const WIRE: i64 = 1_064;
 const RTO: Time = Time::from_us(100);
 
+/// Packet `psn` was trimmed before a link that is not the last.
+fn nack(psn: u32, again: bool) -> Nack {
+    Nack { psn, again, marked: false, at_last: false }
+}
+
 fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     let (base_rtt, rate) = (Time::from_us(12), Rate::gbps(100));
     let nscc = NsccSettings::defaults(Preset::Linux);
@@ -50,6 +55,7 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         law: SenderLaw::Nscc,
         median_of: 1,
         credit: false,
+        credit_rules: None,
         sleek: false,
         nacks_lower_rtt: true,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
@@ -226,9 +232,9 @@ fn the_lowest_psn_is_sent_again_first() {
     let (mut sender, mut said) = opened(5, None);
     said.psns();
     said.free = false;
-    sender.on_nack((3, false), 0, us(13), &mut said);
-    sender.on_nack((1, false), 0, us(13), &mut said);
-    sender.on_nack((1, false), 0, us(13), &mut said);
+    sender.on_nack(nack(3, false), 0, us(13), &mut said);
+    sender.on_nack(nack(1, false), 0, us(13), &mut said);
+    sender.on_nack(nack(1, false), 0, us(13), &mut said);
     assert_eq!((sender.counters().nacks, sender.in_flight()), (3, 3 * WIRE), "the second NACK of 1 is late");
     // 3 packets are in flight, and the window lost 2: an ACK of packet 0 makes room.
     sender.on_ack(&ack(1), 0, us(14), &mut said);
@@ -243,7 +249,7 @@ fn a_bitmap_acknowledges() {
     let (mut sender, mut said) = opened(6, Some(6_000));
     said.psns();
     said.free = false;
-    sender.on_nack((2, false), 0, us(13), &mut said);
+    sender.on_nack(nack(2, false), 0, us(13), &mut said);
     assert_eq!(sender.in_flight(), 5 * WIRE);
     let selective = Ack { cumulative: 1, base: 2, bitmap: 0b101, psn: 4, received: 3 * WIRE as u64, ..Ack::default() };
     sender.on_ack(&selective, 0, us(14), &mut said);
@@ -281,7 +287,7 @@ fn samples_are_of_known_copies() {
     let (mut sender, mut said) = opened(20, Some(8_000));
     sender.on_ack(&ack(1), 0, us(12), &mut said);
     assert_eq!(sender.subflows()[0].min_rtt(), Some(us(12)));
-    sender.on_nack((2, false), 0, us(13), &mut said);
+    sender.on_nack(nack(2, false), 0, us(13), &mut said);
     let of = |again| Ack { again, psn: 2, bitmap: 0, cumulative: 1, received: WIRE as u64, ..Ack::default() };
     let before = sender.subflows()[0].srtt();
     sender.on_ack(&of(false), 0, us(20), &mut said);
@@ -289,11 +295,11 @@ fn samples_are_of_known_copies() {
     sender.on_ack(&of(true), 0, us(23), &mut said);
     assert!(sender.subflows()[0].srtt() != before && sender.subflows()[0].min_rtt() == Some(us(10)));
     // A NACK that comes late, of the first copy, is no sample of the second.
-    sender.on_nack((3, false), 0, us(24), &mut said);
-    sender.on_nack((3, false), 0, us(25), &mut said);
+    sender.on_nack(nack(3, false), 0, us(24), &mut said);
+    sender.on_nack(nack(3, false), 0, us(25), &mut said);
     assert_eq!(sender.subflows()[0].window().base_rtt, us(10));
-    sender.on_nack((4, false), 0, us(25), &mut said);
-    sender.on_nack((4, true), 0, us(33), &mut said);
+    sender.on_nack(nack(4, false), 0, us(25), &mut said);
+    sender.on_nack(nack(4, true), 0, us(33), &mut said);
     assert_eq!(sender.subflows()[0].window().base_rtt, us(8));
 }
 
@@ -304,7 +310,7 @@ fn a_nack_lowers_the_base_rtt() {
         let config = config(|config| config.nacks_lower_rtt = nacks_lower_rtt);
         let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
         sender.open(Time::ZERO, &mut said);
-        sender.on_nack((0, false), 0, us(8), &mut said);
+        sender.on_nack(nack(0, false), 0, us(8), &mut said);
         assert_eq!(sender.subflows()[0].window().base_rtt, base);
     }
 }
@@ -361,8 +367,11 @@ fn a_trimmed_packet_has_a_nack() {
     let mut out = Answered::default();
     let trimmed =
         Data { psn: 0, subflow: SubflowId::FIRST, len: 5, ack_now: false, again: false, last: true, target: 0 };
-    receiver.on_trimmed(trimmed, true, us(1), &mut out);
-    assert_eq!((out.nacks, out.acks.len()), (vec![Nack { psn: 0, again: false, marked: true }], 0));
+    receiver.on_trimmed(trimmed, (true, false), us(1), &mut out);
+    assert_eq!((out.nacks, out.acks.len()), (vec![Nack { psn: 0, again: false, marked: true, at_last: false }], 0));
+    let mut out = Answered::default();
+    receiver.on_trimmed(trimmed, (false, true), us(1), &mut out);
+    assert_eq!(out.nacks, [Nack { psn: 0, again: false, marked: false, at_last: true }]);
     let mut out = Answered::default();
     receiver.on_data(
         Data { psn: 0, subflow: SubflowId::FIRST, len: 5, ack_now: false, again: true, last: true, target: 0 },
@@ -370,8 +379,37 @@ fn a_trimmed_packet_has_a_nack() {
         us(2),
         &mut out,
     );
-    receiver.on_trimmed(trimmed, false, us(3), &mut out);
+    receiver.on_trimmed(trimmed, (false, true), us(3), &mut out);
     assert_eq!((out.nacks.len(), out.acks.len(), receiver.delivered(), receiver.last_heard()), (0, 2, 5, us(3)));
+}
+
+/// A packet that was trimmed before its last link came over a path that is well: REPS uses its value again, unless it was marked.
+/// The window is cut as for others, but where the receiver grants credit.
+#[test]
+fn the_last_link_is_no_part_of_a_path() {
+    let after = |(marked, at_last), credit| {
+        let config = config(|c| {
+            (c.balancer, c.credit, c.first_window, c.spraying.entropies) =
+                (BalancerKind::RepsLegacy, credit, Some(40_000.0), 4_096);
+            c.entropies = 4_096;
+        });
+        let (mut sender, mut said) = (Sender::new(config, Some(60_000), false, 1), Said::new());
+        sender.open(us(0), &mut said);
+        let (sent, before) = (said.data.len(), sender.subflows()[0].window().bytes);
+        let value = said.data[3].1;
+        sender.on_nack(Nack { psn: 3, again: false, marked, at_last }, value, us(14), &mut said);
+        let taken = before - sender.subflows()[0].window().bytes;
+        sender.on_pull(4_000, us(14), &mut said);
+        // All others have come: packet 3 is sent again.
+        let others = Ack { cumulative: 3, base: 4, bitmap: (1 << 33) - 1, received: 36 * WIRE as u64, ..ack(3) };
+        sender.on_ack(&others, 0, us(15), &mut said);
+        (said.data[sent..].iter().any(|(_, entropy)| *entropy == value), taken)
+    };
+    let cut = WIRE as f64;
+    assert_eq!(after((false, true), false), (true, cut));
+    assert_eq!(after((true, true), false), (false, cut));
+    assert_eq!(after((false, false), false), (false, cut));
+    assert_eq!((after((false, true), true).1, after((false, false), true).1), (0.0, cut));
 }
 
 /// Two subflows: each is acknowledged after four packets of its own, and a bitmap ends with the packet that caused it
@@ -564,7 +602,7 @@ proptest! {
                     answers = entropy;
                 }
                 Some(Travelling::Header(data, entropy)) => {
-                    receiver.on_trimmed(data, false, now, &mut out);
+                    receiver.on_trimmed(data, (false, false), now, &mut out);
                     answers = entropy;
                 }
                 Some(Travelling::Probe(number, entropy)) => {
@@ -583,7 +621,7 @@ proptest! {
                     sender.on_ack(&ack, entropy, now, &mut said);
                 }
                 Some(Travelling::Nack(Nack { psn, again, .. }, entropy)) => {
-                    sender.on_nack((psn, again), entropy, now, &mut said);
+                    sender.on_nack(nack(psn, again), entropy, now, &mut said);
                 }
             }
             for _ in out.turns {
