@@ -47,6 +47,8 @@ def test_links_are_drawn_where_some_of_several_change(
         ([{"size": "1MB"}, {"size": {"mean": "1MB"}}], "sizes"),
         ([{}, {"jitter": "1us"}], "starts"),
         ([{"placement": "random"}], "hosts of ranks"),
+        ([{"stragglers": {"number": 1}}], "stragglers"),
+        ([{"failures": {"mtbf": "1s"}}], "failures"),
     ],
 )
 def test_what_a_workload_draws_is_told(tables: list[dict[str, object]], what: str) -> None:

@@ -219,7 +219,8 @@ class JobStats:
     Attributes:
         label: label of the workload.
         kind: partition-aggregate, program, or the algorithm of the operations.
-        left_out: jobs that started before or after the measured period; the others count.
+        left_out: jobs that started before or after the measured period, and iterations that a
+            failure of their job cut off; the others count.
         jobs: number of them, those under way at the end of the run included.
         not_started: their flows that could not start, as the run was ending; of all jobs, those
             that were left out too.

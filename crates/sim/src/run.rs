@@ -17,7 +17,7 @@ use crate::start::followers::Followers;
 use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
-use crate::start::ranks::Ranks;
+use crate::start::ranks::{Checkpoints, Ranks};
 use crate::start::serving::{Instances, Served};
 use linkpool_network::{Ended, HostId, LinkId, Network, NodeId, Partitions, Routes, Timetable, run_partitions};
 use linkpool_transport::control::HookError;
@@ -153,8 +153,9 @@ pub fn simulate(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     check_undriven(plan)?;
-    let (served, routes) = (Served::new(plan), timetable.routes_at(Time::ZERO));
-    let mut run = Run::new(plan, timetable, threads, &|| components(plan, routes, &served))?;
+    let shared = (&Served::new(plan), &Checkpoints::new(plan));
+    let routes = timetable.routes_at(Time::ZERO);
+    let mut run = Run::new(plan, timetable, threads, &|| components(plan, routes, shared))?;
     let goal = plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows);
     let simulated = match run.advance(plan.end, goal, sink, progress)? {
         Ended::Done(at) => at,
@@ -377,11 +378,12 @@ impl Kept {
     }
 }
 
-/// The components of a partition, beside its endpoints; all partitions of a run share `served`.
+/// The components of a partition, beside its endpoints; all partitions of a run share `served`
+/// and `checkpoints`.
 pub(crate) fn components<'p>(
     plan: &'p Plan,
     routes: &'p Routes,
-    served: &Served,
+    (served, checkpoints): (&Served, &Checkpoints),
 ) -> Vec<Box<dyn Component + Send + 'p>> {
     let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
         Box::new(Sampling::new(plan)),
@@ -391,7 +393,7 @@ pub(crate) fn components<'p>(
         Box::new(Processes::new(plan)),
     ];
     if !plan.programs.is_empty() {
-        all.push(Box::new(Ranks::new(plan)));
+        all.push(Box::new(Ranks::new(plan, checkpoints.clone())));
     }
     if !plan.served.is_empty() {
         all.push(Box::new(Instances::new(plan, served.clone())));

@@ -16,6 +16,7 @@ use crate::results::sample::Sample;
 use crate::results::sink::Sink;
 use crate::run::{Progress, Run, RunError, components};
 use crate::start::driver::{Driver, Messages, React, Send, SendError, Timer};
+use crate::start::ranks::Checkpoints;
 use crate::start::serving::Served;
 use linkpool_network::{Ended, HostId, Timetable};
 use linkpool_scenario::Scenario;
@@ -128,9 +129,9 @@ impl Session {
             let Ground { scenario, plan, timetable, directory } = &**ground;
             let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
             let messages = Messages::new(plan, directory.is_some());
-            let served = Served::new(plan);
+            let shared = (&Served::new(plan), &Checkpoints::new(plan));
             let of_partition = || {
-                let mut all = components(plan, timetable.routes_at(Time::ZERO), &served);
+                let mut all = components(plan, timetable.routes_at(Time::ZERO), shared);
                 let driver: Box<dyn Component + std::marker::Send> =
                     Box::new(Driver::new(plan, messages.clone(), react.clone()));
                 all.push(driver);

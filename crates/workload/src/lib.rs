@@ -10,6 +10,7 @@ pub mod kinds;
 mod matrix;
 mod process;
 pub mod program;
+mod restarts;
 mod room;
 pub mod serving;
 mod sizes;
@@ -27,5 +28,6 @@ pub use process::{
     Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, JointLoop, Listens, PartitionAggregate, Process, Redraw,
     Rounds,
 };
+pub use restarts::{Restarts, Saved};
 pub use sizes::{Distribution, FlowSize, Sizes};
 pub use slow_ranks::SlowRanks;

@@ -73,4 +73,7 @@ def _drawn(tables: Sequence[Any]) -> list[str]:
     slow = [table.get("stragglers") for table in tables]
     if any(isinstance(one, Mapping) and ("number" in one or "probability" in one) for one in slow):
         found.append("stragglers")
+    fails = [table.get("failures") for table in tables]
+    if any(isinstance(one, Mapping) and "mtbf" in one for one in fails):
+        found.append("failures")
     return found

@@ -66,6 +66,28 @@ fn stragglers_are_ranks_of_the_job() {
 }
 
 #[test]
+fn failures_of_a_job_are_in_its_time() {
+    let files = [("p.goal", GOAL.as_bytes())];
+    let with = |keys: &str| format!("{OF_GOAL}\nfailures = {{ recovery = \"1ms\", {keys} }}");
+    for (keys, key, message) in [
+        ("checkpoint_every = 2", "at", "missing; write for example at = [\"10ms\"] or mtbf = \"1s\""),
+        ("at = []", "at", "must have a time"),
+        ("at = [\"2ms\", \"1ms\"]", "at", "must ascend, and have no time twice"),
+        ("at = [\"1ms\", \"1ms\"]", "at", "must ascend, and have no time twice"),
+        ("at = [\"1ms\"], mtbf = \"1s\"", "at", "there is `mtbf`, too; leave one out"),
+        ("at = [\"1s\"]", "at", "1s after the start of the job is not before `duration`"),
+        ("mtbf = \"1us\"", "mtbf", "about 1000000 failures; at most 5000"),
+        ("mtbf = \"1s\", checkpoint_every = 0", "checkpoint_every", "must be above zero"),
+    ] {
+        assert_eq!(wrong("failures", &files, &with(keys)), (format!("failures.{key}"), message.to_string()));
+    }
+    let (key, message) = wrong("failures", &files, &with("mtbf = \"1s\" }\nnic = \"host\"\n# {"));
+    assert_eq!((key.as_str(), &message[..26]), ("failures", "a job whose ranks have sev"));
+    let program = run("failures", &files, "dumbbell", &with("mtbf = \"1s\"")).unwrap();
+    assert_eq!(program.failures.unwrap().checkpoint_every, 1);
+}
+
+#[test]
 fn hosts_of_ranks_stand_in_a_file_line_by_line() {
     let with = |hosts: &'static str| [("p.goal", GOAL.as_bytes()), ("hosts", hosts.as_bytes())];
     let keys = format!("{OF_GOAL}\nhosts_file = \"hosts\"");

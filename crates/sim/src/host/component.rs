@@ -131,6 +131,11 @@ impl Context {
         self.timers.push(host.index(), at, timer::INBOX);
     }
 
+    /// Drops messages for `host`, which is running, that are not due yet.
+    pub(crate) fn cancel(&mut self, host: NodeId, is: impl Fn(&Message) -> bool) {
+        self.inboxes[host.index()].cancel(is);
+    }
+
     /// Sends `message` to `host`, which gets it at `at`: a lookahead from now, or later.
     pub(crate) fn send(&mut self, host: NodeId, at: Time, message: Message) {
         self.outbox.push((host, at, message));

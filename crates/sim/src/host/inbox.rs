@@ -13,6 +13,11 @@ impl Inbox {
         self.0.insert((at, message.order()), message);
     }
 
+    /// Drops messages that are not due yet.
+    pub(crate) fn cancel(&mut self, is: impl Fn(&Message) -> bool) {
+        self.0.retain(|_, message| !is(message));
+    }
+
     /// Takes the first message, if it is due by `now`.
     pub(crate) fn due(&mut self, now: Time) -> Option<Message> {
         let first = self.0.first_entry().filter(|entry| entry.key().0 <= now)?;

@@ -20,6 +20,10 @@ pub(crate) enum Message {
     Over(FlowId, FlowId),
     /// This rank of these programs of the plan, which is here, begins.
     BeginRank((u32, u32)),
+    /// The job of this rank of these programs fails; the number of failures before.
+    Failed((u32, u32), u32),
+    /// This rank of these programs has written a checkpoint.
+    Saved((u32, u32)),
     /// A calc of this rank of these programs is done: that of this node.
     Calculated((u32, u32), u32),
     /// What this node of this rank of these programs waits for at another rank has happened.
@@ -59,6 +63,8 @@ impl Message {
             // A host has one rank of the same programs at the most.
             Message::BeginRank((programs, _)) => (9, *programs, 0),
             Message::Calculated((programs, _), node) => (10, *programs, *node),
+            Message::Failed((programs, _), before) => (18, *programs, *before),
+            Message::Saved((programs, _)) => (19, *programs, 0),
             Message::Closed(flow, _) => (11, (*flow).into(), 0),
             Message::Told((programs, _), node) => (12, *programs, *node),
             Message::Serve(served, Serve::Over(request, _)) => (14, *served, *request),

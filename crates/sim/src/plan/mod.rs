@@ -345,13 +345,14 @@ impl Plan {
         }
     }
 
-    /// May a host send another a message without a packet? So do processes, models that are served, programs that drive
-    /// the run, flows that wait for others, messages that share a connection, a scheduler, and connections that have no
+    /// May a host send another a message without a packet? So do processes, models that are served, jobs that
+    /// begin again, programs that drive the run, flows that wait for others, messages that share a connection, a scheduler, and connections that have no
     /// FIN.
     pub(crate) fn sends_messages(&self) -> bool {
         !self.driven.is_empty()
             || !self.processes.is_empty()
             || !self.served.is_empty()
+            || self.programs.iter().any(|programs| programs.restarts.is_some())
             || !self.waits.is_empty()
             || self.persistent.contains(&true)
             || self.programs.iter().any(|programs| programs.programs.ranks.iter().any(Rank::is_tied))

@@ -4,10 +4,9 @@ use crate::plan::ids::{LabelId, TransportId};
 use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_network::HostId;
 use linkpool_units::Time;
-use linkpool_workload::Flow;
-use linkpool_workload::SlowRanks;
 use linkpool_workload::kinds::RankPrograms;
 use linkpool_workload::program::Programs;
+use linkpool_workload::{Flow, Restarts, SlowRanks};
 use std::sync::Arc;
 
 /// The programs of the ranks of a workload, and how their messages are carried.
@@ -25,6 +24,8 @@ pub struct PlannedPrograms {
     pub unit: Time,
     /// Ranks that compute slower than that, if there are any.
     pub slow: Option<SlowRanks>,
+    /// When the job fails, and from where it goes on, if it does.
+    pub restarts: Option<Restarts>,
     /// The transport of messages.
     pub transport: TransportId,
     /// Messages below this many bytes have this other transport.
@@ -40,6 +41,8 @@ pub struct PlannedPrograms {
 /// A message of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MessageOf {
+    /// How often the job of its sender had begun again.
+    pub restart: u32,
     /// The iteration of its sender.
     pub iteration: u32,
     /// The sending rank.
@@ -50,7 +53,7 @@ pub struct MessageOf {
 
 impl PlannedPrograms {
     pub(crate) fn new(
-        RankPrograms { programs, hosts, iterations, unit, slow }: RankPrograms,
+        RankPrograms { programs, hosts, iterations, unit, slow, restarts }: RankPrograms,
         start: Time,
         (transport, small, label): (TransportId, Option<(u64, TransportId)>, LabelId),
         first: u64,
@@ -59,7 +62,20 @@ impl PlannedPrograms {
         for rank in &programs.ranks {
             before.push(before[before.len() - 1] + rank.nodes().len() as u64);
         }
-        PlannedPrograms { programs, hosts, start, iterations, unit, slow, transport, small, label, before, first }
+        PlannedPrograms {
+            programs,
+            hosts,
+            start,
+            iterations,
+            unit,
+            slow,
+            restarts,
+            transport,
+            small,
+            label,
+            before,
+            first,
+        }
     }
 
     /// How long a rank computes for so many units.
@@ -79,24 +95,29 @@ impl PlannedPrograms {
 
     /// The number of nodes, iterations included, of these and all programs before.
     pub(crate) fn end(&self) -> u64 {
-        self.first + self.nodes() * u64::from(self.iterations)
+        let restarts = self.restarts.as_ref().map_or(0, |restarts| restarts.failures.len() as u64);
+        self.first + self.nodes() * u64::from(self.iterations) * (1 + restarts)
     }
 
-    /// The number of a message: that of its node among the nodes of all iterations.
-    pub(crate) fn number(&self, MessageOf { iteration, rank, node }: MessageOf) -> u64 {
-        self.first + u64::from(iteration) * self.nodes() + self.before[rank as usize] + u64::from(node)
+    /// The number of a message: that of its node among the nodes of all iterations; those after each
+    /// restart follow those before.
+    pub(crate) fn number(&self, MessageOf { restart, iteration, rank, node }: MessageOf) -> u64 {
+        let iterations = u64::from(restart) * u64::from(self.iterations) + u64::from(iteration);
+        self.first + iterations * self.nodes() + self.before[rank as usize] + u64::from(node)
     }
 
     /// The message with this number.
     pub(crate) fn message(&self, number: u64) -> MessageOf {
-        let (iteration, place) = ((number - self.first) / self.nodes(), (number - self.first) % self.nodes());
+        let (iterations, place) = ((number - self.first) / self.nodes(), (number - self.first) % self.nodes());
+        let of_job = u64::from(self.iterations);
+        let (restart, iteration) = ((iterations / of_job) as u32, (iterations % of_job) as u32);
         let rank = self.before.partition_point(|before| *before <= place) - 1;
-        MessageOf { iteration: iteration as u32, rank: rank as u32, node: (place - self.before[rank]) as u32 }
+        MessageOf { restart, iteration, rank: rank as u32, node: (place - self.before[rank]) as u32 }
     }
 
     /// The flow of a message that starts at `start`. One without data has a byte, as something must
     /// arrive.
-    pub(crate) fn flow(&self, MessageOf { iteration, rank, node }: MessageOf, start: Time) -> PlannedFlow {
+    pub(crate) fn flow(&self, MessageOf { iteration, rank, node, .. }: MessageOf, start: Time) -> PlannedFlow {
         let send = &self.programs.ranks[rank as usize].nodes()[node as usize];
         let size = Some(send.size.max(1));
         let ends = (self.hosts[rank as usize], self.hosts[send.peer as usize]);
@@ -143,7 +164,7 @@ mod tests {
         for ((programs, iterations), nodes) in [(0, 2), (1, 3)].into_iter().zip(nodes) {
             for iteration in 0..iterations {
                 for &(rank, node) in nodes {
-                    let message = MessageOf { iteration, rank, node };
+                    let message = MessageOf { restart: 0, iteration, rank, node };
                     assert_eq!(plan.message_id(programs, message), Some(FlowId::new(next)));
                     assert_eq!(plan.of_programs(FlowId::new(next)), Some((programs, message)));
                     next += 1;
@@ -151,7 +172,18 @@ mod tests {
             }
         }
         assert_eq!((next, plan.of_programs(FlowId::new(next)), plan.of_programs(FlowId::new(0))), (20, None, None));
-        let message = MessageOf { iteration: 1, rank: 0, node: 0 };
+        // Of a job that may fail twice, the messages after each restart follow those before.
+        let failing = text
+            .replace("iterations = 2", "iterations = 2\nfailures = { at = [\"1us\", \"2us\"], recovery = \"1us\" }");
+        let failing = Plan::new(&linkpool_scenario::load(&failing, path.to_str().unwrap(), None, &[]).unwrap());
+        for (restart, iteration, number) in [(0, 0, 1), (0, 1, 6), (1, 0, 11), (1, 1, 16), (2, 0, 21), (2, 1, 26)] {
+            let message = MessageOf { restart, iteration, rank: 0, node: 0 };
+            assert_eq!(failing.message_id(0, message), Some(FlowId::new(number)));
+            assert_eq!(failing.of_programs(FlowId::new(number)), Some((0, message)));
+        }
+        let next = MessageOf { restart: 0, iteration: 0, rank: 0, node: 0 };
+        assert_eq!(failing.message_id(1, next), Some(FlowId::new(31)));
+        let message = MessageOf { restart: 0, iteration: 1, rank: 0, node: 0 };
         let flow = plan.programs[0].flow(message, Time::from_us(7)).flow;
         assert_eq!((flow.job, flow.size, flow.start), (Some(1), Some(1_000), Time::from_us(7)));
         assert_eq!((flow.src, flow.dst), (HostId::new(0), HostId::new(1)));

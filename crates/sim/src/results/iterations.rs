@@ -6,9 +6,9 @@ use linkpool_units::Time;
 use linkpool_workload::Job;
 use std::collections::BTreeMap;
 
-/// Iterations under way, by place of the programs and number.
+/// Iterations under way, by place of the programs, restarts before and number.
 #[derive(Debug, Default)]
-pub(crate) struct Iterations(BTreeMap<(usize, u32), UnderWay>);
+pub(crate) struct Iterations(BTreeMap<(usize, u32, u32), UnderWay>);
 
 #[derive(Debug)]
 struct UnderWay {
@@ -21,11 +21,11 @@ struct UnderWay {
 }
 
 impl Iterations {
-    /// A rank has ended an iteration, or the run cuts it off. If it was the last rank to end it,
-    /// returns the iteration.
+    /// A rank has ended an iteration, or it was cut off. If it was the last rank to end it, returns
+    /// the iteration.
     pub(crate) fn note(&mut self, plan: &Plan, rank: &RankOutcome) -> Option<JobOutcome> {
         let planned = &plan.programs[rank.programs];
-        let key = (rank.programs, rank.iteration);
+        let key = (rank.programs, rank.restart, rank.iteration);
         let new = UnderWay { missing: planned.hosts.len() as u32, start: rank.start, end: Time::ZERO };
         let under_way = self.0.entry(key).or_insert(new);
         under_way.start = under_way.start.min(rank.start);
@@ -36,24 +36,28 @@ impl Iterations {
             return None;
         }
         let UnderWay { start, end, .. } = self.0.remove(&key)?;
-        Some(outcome(planned, rank.iteration, (start, Some(end)), rank.active_until))
+        Some(outcome(planned, (rank.restart, rank.iteration), (start, Some(end)), (rank.active_until, false)))
     }
 
-    /// The iterations that the end of the run, at `now`, cuts off.
+    /// The iterations that failures have cut off, or the end of the run, at `now`.
     pub(crate) fn unfinished(&mut self, plan: &Plan, now: Time) -> impl Iterator<Item = JobOutcome> {
         let all = std::mem::take(&mut self.0).into_iter();
-        all.map(move |((programs, number), under_way)| {
-            outcome(&plan.programs[programs], number, (under_way.start, None), now)
+        all.map(move |((programs, restart, number), under_way)| {
+            let planned = &plan.programs[programs];
+            let failures = planned.restarts.iter().flat_map(|restarts| &restarts.failures);
+            let failed = failures.copied().nth(restart as usize).filter(|at| *at < now);
+            let until = (failed.unwrap_or(now), failed.is_some());
+            outcome(planned, (restart, number), (under_way.start, None), until)
         })
     }
 }
 
 fn outcome(
     planned: &PlannedPrograms,
-    number: u32,
+    (restart, number): (u32, u32),
     (start, end): (Time, Option<Time>),
-    active_until: Time,
+    (active_until, failed): (Time, bool),
 ) -> JobOutcome {
     let job = Job { number, of: None, start, end, flows: planned.programs.sends as u32 };
-    JobOutcome { label: planned.label, job, active_until, not_started: None }
+    JobOutcome { label: planned.label, job, active_until, not_started: None, restart, failed }
 }

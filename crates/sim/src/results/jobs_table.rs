@@ -20,13 +20,17 @@ table! {
     "jobs" of JobRow<'_>, unless "no workload of its scenario has jobs", |row|
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.outcome.label.index()].as_str();
-    /// Number of the workload in workloads. With `job` it identifies the job, here and in flows.
+    /// Number of the workload in workloads. With `job` it identifies the job, here and in flows; with
+    /// `job` and `restart` the row.
     workload: u32, "" = row.plan.workloads[row.outcome.label.index()];
     /// `partition-aggregate`, `program`, or the algorithm of a collective operation.
     kind: str, "" = row.kind().name;
     /// Number among those of its workload; `job` in flows. Of an operation: the iteration times the
     /// number of groups, and the group. Of programs: the iteration.
     job: u32, "" = row.job().number;
+    /// How often its job had failed and begun again before this iteration. An iteration that stands
+    /// here again after a later restart was done twice, as its checkpoint was not whole.
+    restart: u32, "" = row.outcome.restart;
     /// Of the chains side by side; null: not of `partition-aggregate`.
     chain: u32, "" = row.job().of.map(|(chain, _)| chain);
     /// Host; null: not of `partition-aggregate`.
@@ -55,7 +59,8 @@ table! {
     /// Messages of an operation that did not start before `duration`, or the earlier end of the
     /// run; null: another job, whose flows start whenever they can.
     not_started: u32, "" = row.outcome.not_started;
-    /// The job counts in statistics: it started in the measured period.
+    /// The job counts in statistics: it started in the measured period, and no failure of the job cut
+    /// it off.
     measured: bool, "" = row.measured();
 }
 
@@ -70,7 +75,7 @@ impl<'a> JobRow<'a> {
 
     fn measured(&self) -> bool {
         let Measure { warm_up, cut_off } = self.plan.measure;
-        (warm_up..cut_off).contains(&self.job().start)
+        (warm_up..cut_off).contains(&self.job().start) && !self.outcome.failed
     }
 
     /// Of an operation that has ended.

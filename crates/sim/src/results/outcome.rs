@@ -89,6 +89,10 @@ pub struct JobOutcome {
     pub active_until: Time,
     /// Messages of a collective operation that did not start before the end of the run.
     pub not_started: Option<u32>,
+    /// How often the job of an iteration had begun again before it.
+    pub restart: u32,
+    /// A failure of the job cut it off.
+    pub failed: bool,
 }
 
 /// An iteration of the program of a rank, done or under way at the end of the run.
@@ -98,6 +102,8 @@ pub struct RankOutcome {
     pub programs: usize,
     /// The rank.
     pub rank: u32,
+    /// How often the job had begun again before it.
+    pub restart: u32,
     /// The iteration, from 0.
     pub iteration: u32,
     /// When it began.
@@ -106,7 +112,7 @@ pub struct RankOutcome {
     pub received: Option<Time>,
     /// When all nodes had ended.
     pub end: Option<Time>,
-    /// Its end, or that of the run.
+    /// Its end, or that of the run, or a failure of the job.
     pub active_until: Time,
     /// The number of nodes that have not ended, and the first of them.
     pub left: (u32, Option<u32>),

@@ -191,10 +191,18 @@ mod tests {
         buffer.passing(passing(at));
         let mut recorded = buffer.lock();
         let job = Job { number: 0, of: None, start: Time::ZERO, end: None, flows: 0 };
-        recorded.jobs.push(JobOutcome { label: LabelId::new(0), job, active_until: at, not_started: None });
+        recorded.jobs.push(JobOutcome {
+            label: LabelId::new(0),
+            job,
+            active_until: at,
+            not_started: None,
+            restart: 0,
+            failed: false,
+        });
         recorded.ranks.push(RankOutcome {
             programs: 0,
             rank: 0,
+            restart: 0,
             iteration: 0,
             start: Time::ZERO,
             received: None,

@@ -8,19 +8,41 @@ use crate::results::outcome::RankOutcome;
 use crate::results::sink::Limit;
 use linkpool_network::{HostId, Network, NodeId};
 use linkpool_units::Time;
+use linkpool_workload::Saved;
 use linkpool_workload::program::{Action, Machine};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What the ranks of all partitions have saved, by place of the programs in the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoints(Arc<Vec<Mutex<Saved>>>);
+
+impl Checkpoints {
+    pub(crate) fn new(plan: &Plan) -> Checkpoints {
+        let saved = |planned: &PlannedPrograms| Mutex::new(Saved::new(planned.hosts.len()));
+        Checkpoints(Arc::new(plan.programs.iter().map(saved).collect()))
+    }
+
+    fn of(&self, programs: u32) -> MutexGuard<'_, Saved> {
+        self.0[programs as usize].lock().expect("nothing panics while it holds checkpoints")
+    }
+}
 
 /// The ranks at hosts of this partition.
 pub(crate) struct Ranks<'p> {
     plan: &'p Plan,
-    /// By place of the programs in the plan, and by rank; none elsewhere, and none that is done.
+    checkpoints: Checkpoints,
+    /// By place of the programs in the plan, and by rank; none elsewhere, none that is done, and none
+    /// between a failure and a restart.
     here: Vec<Vec<Option<Running<'p>>>>,
+    /// How often each of the programs has failed, by place in the plan and by rank.
+    failed: Vec<Vec<u32>>,
     /// Empty, for use.
     actions: Vec<Action>,
 }
 
 /// A rank that runs its program.
 struct Running<'p> {
+    restart: u32,
     iteration: u32,
     machine: Machine<'p>,
     /// The start of the iteration.
@@ -30,9 +52,63 @@ struct Running<'p> {
 }
 
 impl<'p> Ranks<'p> {
-    pub(crate) fn new(plan: &'p Plan) -> Ranks<'p> {
+    pub(crate) fn new(plan: &'p Plan, checkpoints: Checkpoints) -> Ranks<'p> {
         let none = |programs: &PlannedPrograms| programs.hosts.iter().map(|_| None).collect();
-        Ranks { plan, here: plan.programs.iter().map(none).collect(), actions: Vec::new() }
+        let here = plan.programs.iter().map(none).collect();
+        let failed = plan.programs.iter().map(|programs| vec![0; programs.hosts.len()]).collect();
+        Ranks { plan, checkpoints, here, failed, actions: Vec::new() }
+    }
+
+    /// A rank begins: at the start of its job, or where it goes on after a failure.
+    fn begin(&mut self, (programs, rank): (u32, u32), context: &mut Context) {
+        let planned = &self.plan.programs[programs as usize];
+        let restart = self.failed[programs as usize][rank as usize];
+        let iteration = if restart > 0 { self.checkpoints.of(programs).go_on(rank, restart) } else { 0 };
+        if iteration < planned.iterations {
+            let machine = Machine::new(&planned.programs.ranks[rank as usize]);
+            let running = Running { restart, iteration, machine, start: context.now, received: None };
+            self.here[programs as usize][rank as usize] = Some(running);
+            self.with((programs, rank), context, Machine::begin);
+        }
+    }
+
+    /// The job of a rank fails: the rank stops, and goes on when all have recovered.
+    fn fail(&mut self, (programs, rank): (u32, u32), context: &mut Context) {
+        let planned = &self.plan.programs[programs as usize];
+        let Some(restarts) = &planned.restarts else { return };
+        let host = NodeId::from(planned.hosts[rank as usize]);
+        // Messages that were sent before go on; nobody waits for them.
+        context.cancel(host, |message| {
+            let of = match message {
+                Message::BeginRank(of) | Message::Calculated(of, _) | Message::Saved(of) => *of,
+                _ => return false,
+            };
+            of == (programs, rank)
+        });
+        if let Some(running) = self.here[programs as usize][rank as usize].take()
+            && !running.machine.is_done()
+        {
+            context.record().ranks.push(outcome((programs, rank), &running, None, context.now));
+        }
+        self.failed[programs as usize][rank as usize] += 1;
+        // All ranks of all partitions have stopped before.
+        let at = context.now.saturating_add(restarts.recovery.max(context.lookahead));
+        context.leave(host, at, Message::BeginRank((programs, rank)));
+    }
+
+    /// A rank has written a checkpoint, and begins its next iteration.
+    fn saved(&mut self, (programs, rank): (u32, u32), context: &mut Context) {
+        if let Some(running) = &mut self.here[programs as usize][rank as usize] {
+            running.iteration += 1;
+            (running.start, running.received) = (context.now, None);
+            self.checkpoints.of(programs).save(rank, running.iteration);
+            self.with((programs, rank), context, Machine::begin);
+        }
+    }
+
+    /// Has the job of `rank` not failed since the message was sent?
+    fn is_current(&self, programs: usize, of: MessageOf, rank: u32) -> bool {
+        self.failed[programs][rank as usize] == of.restart
     }
 
     /// Lets `act` change the machine of a rank, and carries out the actions that follow.
@@ -51,7 +127,7 @@ impl<'p> Ranks<'p> {
             for action in self.actions.drain(..) {
                 match action {
                     Action::Send(node) => {
-                        let of = MessageOf { iteration: running.iteration, rank, node };
+                        let of = MessageOf { restart: running.restart, iteration: running.iteration, rank, node };
                         let Some(id) = self.plan.message_id(programs as usize, of) else {
                             return context.fail(Limit::FlowNumbers);
                         };
@@ -82,7 +158,17 @@ impl<'p> Ranks<'p> {
             context.record().ranks.push(done);
             if running.iteration + 1 == planned.iterations {
                 *place = None;
+                self.checkpoints.of(programs).save(rank, planned.iterations);
                 return;
+            }
+            if let Some(restarts) = &planned.restarts
+                && restarts.saves(running.iteration, planned.iterations)
+            {
+                return context.leave(
+                    host,
+                    context.now.saturating_add(restarts.write),
+                    Message::Saved((programs, rank)),
+                );
             }
             running.iteration += 1;
             (running.start, running.received) = (context.now, None);
@@ -92,21 +178,22 @@ impl<'p> Ranks<'p> {
 }
 
 fn outcome((programs, rank): (u32, u32), running: &Running<'_>, end: Option<Time>, active_until: Time) -> RankOutcome {
-    let Running { iteration, start, received, ref machine } = *running;
+    let Running { restart, iteration, start, received, ref machine } = *running;
     let left = (machine.left(), if end.is_none() { machine.first_left() } else { None });
-    RankOutcome { programs: programs as usize, rank, iteration, start, received, end, active_until, left }
+    RankOutcome { programs: programs as usize, rank, restart, iteration, start, received, end, active_until, left }
 }
 
 impl<'p> Component for Ranks<'p> {
     fn on_start(&mut self, context: &mut Context) {
         for (number, planned) in (0u32..).zip(&self.plan.programs) {
-            for ((rank, host), program) in (0u32..).zip(&planned.hosts).zip(&planned.programs.ranks) {
+            for (rank, host) in (0u32..).zip(&planned.hosts) {
                 let host = NodeId::from(*host);
                 if context.is_mine(host) {
-                    let machine = Machine::new(program);
-                    let running = Running { iteration: 0, machine, start: planned.start, received: None };
-                    self.here[number as usize][rank as usize] = Some(running);
                     context.leave(host, planned.start, Message::BeginRank((number, rank)));
+                    let failures = planned.restarts.iter().flat_map(|restarts| &restarts.failures);
+                    for (before, at) in (0u32..).zip(failures) {
+                        context.leave(host, *at, Message::Failed((number, rank), before));
+                    }
                 }
             }
         }
@@ -114,7 +201,9 @@ impl<'p> Component for Ranks<'p> {
 
     fn on_message(&mut self, _: NodeId, message: Message, context: &mut Context) -> Option<Message> {
         match message {
-            Message::BeginRank(rank) => self.with(rank, context, Machine::begin),
+            Message::BeginRank(rank) => self.begin(rank, context),
+            Message::Failed(rank, _) => self.fail(rank, context),
+            Message::Saved(rank) => self.saved(rank, context),
             Message::Calculated(rank, node) => {
                 self.with(rank, context, |machine, actions| machine.ended(node, actions));
             }
@@ -130,13 +219,18 @@ impl<'p> Component for Ranks<'p> {
         let Some((programs, of)) = self.plan.of_programs(flow) else { return };
         let rank = &self.plan.programs[programs].programs.ranks[of.rank as usize];
         let (send, channel) = (&rank.nodes()[of.node as usize], rank.channel(of.node));
+        if !self.is_current(programs, of, send.peer) {
+            return;
+        }
         self.with((programs as u32, send.peer), context, |machine, actions| {
             machine.arrived(of.rank, send, channel, actions);
         });
     }
 
     fn on_flow_end(&mut self, flow: FlowId, _: &PlannedFlow, finished: bool, context: &mut Context) {
-        if let Some((programs, of)) = self.plan.of_programs(flow).filter(|_| finished) {
+        if let Some((programs, of)) = self.plan.of_programs(flow).filter(|_| finished)
+            && self.is_current(programs, of, of.rank)
+        {
             self.with((programs as u32, of.rank), context, |machine, actions| machine.ended(of.node, actions));
         }
     }

@@ -17,6 +17,7 @@ use crate::plan::{FlowId, Plan};
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, failure, take};
 use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, check_undriven, components};
+use crate::start::ranks::Checkpoints;
 use crate::start::serving::Served;
 use linkpool_network::{Ended, LinkId, Network, Partitions, run_partitions};
 use linkpool_scenario::Scenario;
@@ -82,7 +83,7 @@ pub(crate) fn follow(
     let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();
     let lookahead = network.lookahead();
     let mine = Mine::new(&plan.fabric, &whole, 0);
-    let all = components(&plan, routes, &Served::new(&plan));
+    let all = components(&plan, routes, (&Served::new(&plan), &Checkpoints::new(&plan)));
     let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, mine, all);
     let over = AtomicBool::new(false);
     let rows = Mutex::new(Rows::default());

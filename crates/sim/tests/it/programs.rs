@@ -174,6 +174,99 @@ fn slow_ranks_compute_longer() {
     assert_eq!(slow, usual + Time::from_us(120));
 }
 
+/// Rank 0 computes for 100 us and sends a packet to rank 1, again and again.
+const SENDS: &str =
+    "num_ranks 2\nrank 0 {\na: calc 100000\nb: send 960b to 1\nb requires a\n}\nrank 1 {\nrecv 960b from 0\n}\n";
+
+/// Restart, iteration, start and end in us, and whether it failed.
+type Iteration = (u32, u32, f64, Option<f64>, bool);
+
+/// The iterations of `SENDS`, and how many of ranks a failure has cut off.
+fn iterations(keys: &str) -> (Vec<Iteration>, usize) {
+    let all = ranks(keys, SENDS);
+    let us = |time: Time| time.0 as f64 / 1e6;
+    let row =
+        |of: &linkpool_sim::JobOutcome| (of.restart, of.job.number, us(of.job.start), of.job.end.map(us), of.failed);
+    let mut rows: Vec<_> = all.kept.jobs.iter().map(row).collect();
+    rows.sort_by_key(|(restart, iteration, ..)| (*restart, *iteration));
+    (rows, all.ranks.iter().filter(|rank| rank.end.is_none()).count())
+}
+
+/// A packet arrives 36 us after its connection is open, which takes 41.6 us, and its ACK comes back
+/// 20.64 us later. So rank 0 ends its iterations at 198.24, 354.88 and 511.52 us, rank 1 at 177.6,
+/// 334.24 and 490.88. The job fails at 600 us, in iteration 3, and goes on 1 ms later from the
+/// checkpoint after iteration 1, over the connection that is open: iteration 2 is done twice.
+#[test]
+fn a_job_goes_on_from_its_last_checkpoint() {
+    let keys = "iterations = 5\nfailures = { at = [\"600us\"], recovery = \"1ms\", checkpoint_every = 2 }\n";
+    let (rows, cut) = iterations(keys);
+    assert_eq!(
+        rows,
+        [
+            (0, 0, 0.0, Some(177.6), false),
+            (0, 1, 177.6, Some(334.24), false),
+            (0, 2, 334.24, Some(490.88), false),
+            (0, 3, 490.88, None, true),
+            (1, 2, 1600.0, Some(1736.0), false),
+            (1, 3, 1736.0, Some(1892.64), false),
+            (1, 4, 1892.64, Some(2049.28), false),
+        ]
+    );
+    assert_eq!(cut, 2);
+}
+
+/// To write a checkpoint takes 50 us: rank 1 has written the first at 227.6 us, rank 0 at 248.24.
+/// So a failure in between finds none, and one after that finds it; one after the end of the job,
+/// which writes none, changes nothing.
+#[test]
+fn checkpoints_take_time_and_count_when_all_ranks_have_them() {
+    let with = |at: &str| {
+        let times = "recovery = \"100us\", checkpoint_time = \"50us\"";
+        iterations(&format!("iterations = 3\nfailures = {{ at = [\"{at}\"], {times} }}\n")).0
+    };
+    // Rank 1 begins as soon as it has written.
+    let first = (0, 0, 0.0, Some(177.6), false);
+    assert_eq!(with("80ms"), [first, (0, 1, 227.6, Some(384.24), false), (0, 2, 434.24, Some(590.88), false)]);
+    assert_eq!(with("240us")[..3], [first, (0, 1, 227.6, None, true), (1, 0, 340.0, Some(476.0), false)]);
+    assert_eq!(with("249us")[..3], [first, (0, 1, 227.6, None, true), (1, 1, 349.0, Some(485.0), false)]);
+}
+
+/// A message that is under way when the job fails, at 150 us, arrives at 177.6 us, after the job has
+/// gone on at 170; it is not taken for the one that is sent then, at 270 us. A failure during the
+/// recovery begins it anew.
+#[test]
+fn messages_from_before_a_failure_count_no_more() {
+    let with = |at: &str| iterations(&format!("failures = {{ at = [{at}], recovery = \"20us\" }}\n")).0;
+    let failed = (0, 0, 0.0, None, true);
+    assert_eq!(with("\"150us\""), [failed, (1, 0, 170.0, Some(306.0), false)]);
+    assert_eq!(with("\"150us\", \"160us\""), [failed, (2, 0, 180.0, Some(316.0), false)]);
+}
+
+/// 16 ranks that train on four racks and fail again and again: the same on any number of threads,
+/// and every iteration is done in the end.
+#[test]
+fn failures_on_any_number_of_threads() {
+    let text = format!(
+        "{FOUR_HOSTS}[[workload.training]]\ntransport = \"t\"\npp = 4\ndp = 4\nmicro_batches = 4\nforward = \"20us\"\n\
+         backward = \"30us\"\nactivations = \"20KB\"\ngradients = \"40KB\"\niterations = 8\n\
+         stragglers = {{ probability = 0.2, slowdown = 1.5 }}\n\
+         failures = {{ mtbf = \"15ms\", recovery = \"50us\", checkpoint_every = 2, checkpoint_time = \"10us\" }}\n"
+    )
+    .replace(
+        "[topology.many-to-one]\nsenders = 3\n",
+        "[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n",
+    );
+    let scenario = beside(&text, &[]);
+    let one = written(&scenario, 1);
+    for threads in [2, 4] {
+        assert_eq!(differ(&one, &written(&scenario, threads)), [] as [&str; 0], "{threads} threads");
+    }
+    let jobs = run_on(&scenario, 1).outcome.jobs;
+    let done = |number: u32| jobs.iter().any(|job| job.job.number == number && job.job.end.is_some());
+    assert!((0..8).all(done));
+    assert!(jobs.iter().filter(|job| job.failed).count() > 1, "{jobs:?}");
+}
+
 /// The first receive that matches takes the first message that matches.
 #[test]
 fn wildcards_take_what_comes_first() {

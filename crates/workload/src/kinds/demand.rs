@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 use crate::flow::Flow;
 use crate::process::Process;
 use crate::program::Programs;
+use crate::restarts::Restarts;
 use crate::serving::Serving;
 use crate::slow_ranks::SlowRanks;
 
@@ -90,6 +91,8 @@ pub struct RankPrograms {
     pub unit: Time,
     /// Ranks that compute slower than that, if there are any.
     pub slow: Option<SlowRanks>,
+    /// When the job fails, and from where it goes on, if it does.
+    pub restarts: Option<Restarts>,
 }
 
 /// A listed flow waits for another.

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers, Workload,
+    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers,
+    Workload,
 };
 use crate::collective::CollectiveAlgorithm;
 use crate::program::Programs;
@@ -55,6 +56,8 @@ settings! {
     tables {
         /// Ranks that compute slower than others.
         stragglers: Stragglers;
+        /// The job fails: all its ranks stop, and go on from the last checkpoint.
+        failures: Failures;
     }
     groups {
         /// The hosts of ranks.
@@ -143,6 +146,11 @@ impl Workload for Program {
         if let Some(stragglers) = &self.stragglers {
             stragglers.check(self.ranks().into(), self.iterations, place);
         }
+        if let Some(failures) = &self.failures {
+            failures.check(place);
+            let message = "a job whose ranks have several hosts (nic = \"host\") has no checkpoints";
+            place.check(self.nic != Some(Interfaces::Host), "failures", message);
+        }
     }
 
     fn expected(&self, _: &Setting) -> Expected {
@@ -157,8 +165,9 @@ impl Workload for Program {
         let Some(programs) = &self.programs else { return Demand::default() };
         let hosts = self.placed.of(self.ranks(), || run.shuffled());
         let (iterations, unit) = (self.iterations, self.calc_unit);
+        let restarts = self.failures.as_ref().map(|failures| failures.of(run));
         let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks(), run));
-        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit, slow };
+        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit, slow, restarts };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 
@@ -176,7 +185,8 @@ impl Workload for Program {
     }
 
     fn listed(&self) -> Option<u32> {
-        Some(self.messages() as u32)
+        // After a failure, messages are sent again.
+        self.failures.is_none().then(|| self.messages() as u32)
     }
 
     fn jobs(&self, kind: &'static str) -> Option<JobKind> {

@@ -6,7 +6,8 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Time};
 
 use super::{
-    Demand, Expected, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers, Workload,
+    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers,
+    Workload,
 };
 use crate::program::{Programs, RankOrder, Schedule, Training as Model};
 
@@ -52,6 +53,8 @@ settings! {
     tables {
         /// Ranks that compute slower than others.
         stragglers: Stragglers;
+        /// The job fails: all its ranks stop, and go on from the last checkpoint.
+        failures: Failures;
     }
     groups {
         /// The hosts of ranks.
@@ -99,6 +102,9 @@ impl Workload for Training {
         if let Some(stragglers) = &self.stragglers {
             stragglers.check(ranks, self.iterations, place);
         }
+        if let Some(failures) = &self.failures {
+            failures.check(place);
+        }
         if !place.errors.is_empty() {
             return;
         }
@@ -120,8 +126,9 @@ impl Workload for Training {
     fn demand(&self, run: &Run) -> Demand {
         let Some(programs) = self.programs.clone() else { return Demand::default() };
         let hosts = self.placed.of(self.ranks() as u32, || run.shuffled());
+        let restarts = self.failures.as_ref().map(|failures| failures.of(run));
         let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks() as u32, run));
-        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1), slow };
+        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1), slow, restarts };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 
@@ -139,7 +146,8 @@ impl Workload for Training {
     }
 
     fn listed(&self) -> Option<u32> {
-        Some(self.model().count() as u32 * self.iterations)
+        // After a failure, messages are sent again.
+        self.failures.is_none().then(|| self.model().count() as u32 * self.iterations)
     }
 
     fn jobs(&self, kind: &'static str) -> Option<JobKind> {
