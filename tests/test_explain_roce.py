@@ -9,6 +9,7 @@ from explained import SLOW_RECEIVER, Run, check_sum, runner
 from linkpool import Result
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause
+from linkpool.explain.picture import COLOURS
 from linkpool.explain.replay import replay
 from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
@@ -201,6 +202,10 @@ size = "16384B"
     assert first.held == {Held.RATE: 3 * DATA}
     assert second.held == {Held.EARLIER: 3 * DATA, Held.RATE: 4 * DATA}
     assert second.breakdown[Cause.RATE] == 7 * DATA
+
+
+def test_every_cause_has_a_colour_in_pictures() -> None:
+    assert set(COLOURS) == set(Cause)
 
 
 def test_what_go_back_n_sends_again_is_named(run: Run) -> None:

@@ -223,3 +223,21 @@ fn a_receiver_takes_its_time() {
         }
     }
 }
+
+/// Two senders whose adapters need 900 ns for a packet that the link carries in 884.8 ns, into one
+/// link whose switch pauses them: nothing is lost, and that link is busy all the time with 600
+/// packets.
+#[test]
+fn adapters_heed_pauses() {
+    let nic = "[queue.pfc]\nbuffer = \"80KB\"\n[nic]\nlatency = \"2us\"\npacket_time = \"900ns\"";
+    let both = flows(1, 300) + &flows(1, 300).replace("S1", "S2");
+    let r = run(&text(nic, &both));
+    let links = &r.outcome.rest.links;
+    assert_eq!(links.iter().map(|link| link.stats.rare.drops).sum::<u64>(), 0);
+    assert!(r.link("S1->W").stats.max_queue <= 1);
+    let last = *ends(&r).iter().max().unwrap();
+    let all = 2_000_000 + ROUND + 599 * DATA;
+    // Pause frames of 67.2 ns go before ACKs.
+    assert!((all..all + 500_000).contains(&last), "{last}, {all}");
+    assert!(r.fct(0).0.abs_diff(r.fct(1).0) < 20 * DATA);
+}
