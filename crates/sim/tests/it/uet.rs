@@ -186,6 +186,16 @@ fn credit_follows_an_oversubscribed_fabric() {
     assert_eq!(same.outcome.flows, r.outcome.flows, "four is what the fabric has");
     let without = run(&format!("{text}oversubscription = 1\n{flows}"));
     assert!(sum(&without, "nacks") > 5.0 * counts.0);
+    // Of 15 to 1 at one switch all is trimmed before the last link, which is no reason to grant less.
+    let sender = |host| flow(0, 0, 1_000_000).replace("h0\"\nto = \"h0", &format!("S{host}\"\nto = \"R"));
+    let star = HTSIM.replace("fat-tree]\nk = 4", "many-to-one]\nsenders = 15").replace("37350B", "178450B");
+    let star = star.replace("145250B", "178451B");
+    let last = |ratio: u32| {
+        let credit = format!("sender_law = \"none\"\nreceiver_credit = true\noversubscription = {ratio}\n");
+        let r = run(&format!("{star}{credit}{}", (1..16).map(sender).collect::<String>()));
+        (0..15).map(|i| fct(&r, i)).max().unwrap() as f64
+    };
+    assert!(near(last(4), last(1), 0.002));
 }
 
 /// An incast of 15 without trimming, data queues of 5 products: SLEEK finds what is lost. uet-htsim ends at 2,448

@@ -171,18 +171,26 @@ mod tests {
             &[],
         ]);
         near(&found, &[0.8, 0.81, 0.83, 0.87, 0.88, 1.0]);
+        // A fall begins the steps anew.
+        let half: &[_] = &[(Well, 5), (Trimmed, 5)];
+        near(
+            &rate_after(&[half, &[(Well, 1)], &[(Well, 1)], &[(Well, 9), (Trimmed, 1)], &[(Well, 1)]]),
+            &[0.5, 0.51, 0.53, 0.43, 0.44],
+        );
     }
 
     /// 80 of 100 marked: the average is 0.4, then 0.6 and 0.7; the cuts are half of what is above 0.3. 0.225 is the least.
     #[test]
     fn marks_take_half_of_the_excess() {
-        use Came::{Marked, Trimmed, Well};
+        use Came::{Marked, Trimmed, TrimmedAtLast, Well};
         let most: &[_] = &[(Marked, 80), (Well, 20)];
         let first = 1.0 - 0.1 * 0.5;
         near(&rate_after(&[most, most]), &[first, first * (1.0 - 0.3 * 0.5)]);
         // Trimmed packets are no part of the share: 8 of 20.
         near(&rate_after(&[&[(Marked, 8), (Well, 12), (Trimmed, 80)]]), &[0.225]);
         near(&rate_after(&[&[(Marked, 6), (Well, 4)]]), &[1.0]);
+        near(&rate_after(&[&[(Marked, 16), (Well, 4), (TrimmedAtLast, 20)]]), &[0.95]);
+        near(&rate_after(&[&[(Marked, 16), (Well, 4), (Trimmed, 4)]]), &[20.0 / 24.0 * 0.95]);
         // The least is 0.01 where hosts send more than 90 times as much.
         assert_eq!(CreditRules::new(BASE, 1_000.0).least, 0.01);
     }
@@ -200,9 +208,12 @@ mod tests {
         let now = rate.rate(us(74), &rules, &mut half);
         assert!((now - (0.225 + 0.01 + 0.02 + 0.04)).abs() < 1e-12, "{now}");
         assert_eq!(rate.rate(us(400), &rules, &mut half), 1.0);
+        rate.on_packet(Came::Trimmed, us(400), &rules, &mut half);
+        assert_eq!(rate.rate(us(406), &rules, &mut half), 0.225);
         // Somewhere in an interval: here in its middle.
         rate.on_packet(Came::Trimmed, us(9_000), &rules, &mut half);
         assert_eq!((rate.next, rate.packets), (Some(Time(9_007_500_000)), [1, 0, 0, 1]));
+        assert_eq!((rate.rate, rate.marks, rate.raised), (1.0, 0.0, 0));
         let intervals = [0.0, 1.0].map(|drawn| rules.interval(drawn));
         assert_eq!(intervals, [Time(11_250_000), Time(18_750_000)]);
     }
