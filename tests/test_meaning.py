@@ -167,17 +167,24 @@ def test_adapters_are_told(tmp_path: Path) -> None:
     assert "with a buffer of 256KB at each link" in told
 
 
-def test_a_fabric_that_pauses_runs_on_one_thread(tmp_path: Path) -> None:
+def test_a_run_that_records_pauses_has_one_thread(tmp_path: Path) -> None:
     file = tmp_path / "pfc.toml"
     text = PAUSING.replace("{control}", "roce")
     file.write_text(text.format(more=', headroom = "5KB"'), encoding="utf-8")
-    out = tmp_path / "out"
-    ran = CliRunner().invoke(app, ["run", str(file), "--out", str(out), "--threads", "2"])
-    assert ran.exit_code == 0
-    said = " ".join(ran.output.split())
-    assert "warning: the run has one thread, not 2: its ports pause each other" in said
+
+    def ran(out: Path, *more: str) -> str:
+        command = ["run", str(file), "--out", str(out), "--threads", "2", *more]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0
+        return " ".join(result.output.split())
+
+    two, one = tmp_path / "two", tmp_path / "one"
+    assert "one thread" not in ran(two)
+    said = ran(one, "--set", "record.pauses={}")
+    assert "warning: the run has one thread, not 2: it records pauses" in said
     assert "warning: packets can be lost at edge switches" in said
-    assert linkpool.Result(out).run["threads"] == 1
+    assert [linkpool.Result(out).run["threads"] for out in (two, one)] == [2, 1]
+    assert (two / "flows.parquet").read_bytes() == (one / "flows.parquet").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -249,10 +249,7 @@ impl<'p> Run<'p> {
         kept.check(buffers, plan)?;
         match ended {
             Ended::Stopped => Err(RunError::Stopped),
-            Ended::Deadlock(at) => {
-                let links = parts.iter().find_map(|(network, _)| network.deadlock());
-                Err(RunError::deadlock(plan, links.unwrap_or(&[]), at))
-            }
+            Ended::Deadlock(at, links) => Err(RunError::deadlock(plan, &links, at)),
             ended => Ok(ended),
         }
     }

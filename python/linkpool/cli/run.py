@@ -15,7 +15,7 @@ from linkpool.cores import cpus, explain
 from linkpool.drain import short_drains
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
-from linkpool.pausing import headrooms, risks
+from linkpool.pausing import headrooms, records_pauses, risks
 from linkpool.publish import require_replaceable
 
 
@@ -57,10 +57,9 @@ def run(
     scenario = load(file, seed, overrides, run_code=True)
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-    pausing = headrooms(scenario)
-    warnings = [*short_drains(scenario.toml), *risks(pausing)]
-    if pausing and threads is not None and threads > 1:
-        warnings.append(f"the run has one thread, not {threads}: its ports pause each other (pfc)")
+    warnings = [*short_drains(scenario.toml), *risks(headrooms(scenario))]
+    if threads is not None and threads > 1 and records_pauses(scenario.toml):
+        warnings.append(f"the run has one thread, not {threads}: it records pauses ([record])")
         threads = 1
     for line in [*said, *(f"warning: {line}" for line in warnings)]:
         warn(line)

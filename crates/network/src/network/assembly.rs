@@ -124,10 +124,10 @@ impl Network {
             aside: Vec::new(),
             queues_are_far: false,
             ask_at: 0,
-            deadlock: None,
             look_at: Time::ZERO,
         };
         network.find_seen_queues();
+        network.look(Time::ZERO);
         network
     }
 }

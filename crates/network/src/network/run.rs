@@ -8,7 +8,7 @@ use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
 use crate::packet::Kind;
 use crate::partition::Partitions;
-use crate::ports::{Intake, PauseStats};
+use crate::ports::{Intake, PauseStats, Ports};
 use crate::routing::Routes;
 use crate::stages::Stages;
 use crate::witness::{Seen, Witness};
@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// So many packets are given to hosts, or are routed, at a time: the memory for all of them is prefetched first.
 pub(super) const BATCH: usize = 64;
+/// So often it is asked whether ports wait for each other for ever.
+const LOOK_EVERY: Time = Time::from_us(20);
 
 /// Links, switches and the clock, of a whole fabric or of a partition of it.
 ///
@@ -78,8 +80,7 @@ pub struct Network {
     pub(super) queues_are_far: bool,
     /// The window in which that is asked next.
     pub(super) ask_at: u64,
-    /// A circle of ports that wait for each other for ever, and when it is looked for next.
-    pub(super) deadlock: Option<Vec<LinkId>>,
+    /// When it is looked next whether ports wait for each other for ever.
     pub(super) look_at: Time,
 }
 
@@ -140,9 +141,20 @@ impl Network {
     }
 
     /// Links whose ports wait for each other for ever, each for the next, and the last for the first: each is paused by the
-    /// switch to which it leads.
-    pub fn deadlock(&self) -> Option<&[LinkId]> {
-        self.deadlock.as_deref()
+    /// switch to which it leads. `partitions` are all of one network, between two windows.
+    pub(crate) fn deadlock<'a>(partitions: impl Iterator<Item = &'a Network>) -> Option<Vec<LinkId>> {
+        Ports::deadlock(&partitions.map(|network| &network.egress.ports).collect::<Vec<_>>())
+    }
+
+    /// When it is looked next whether ports wait for each other for ever; none: no port pauses another.
+    pub(crate) fn look_at(&self) -> Option<Time> {
+        self.egress.ports.pause().then_some(self.look_at)
+    }
+
+    /// It is looked at `now`, and next at the end of the first window that ends [`LOOK_EVERY`] later, or after that.
+    pub(crate) fn look(&mut self, now: Time) {
+        let windows = &self.egress.windows;
+        self.look_at = windows.end(windows.of(now + LOOK_EVERY - Time(1)));
     }
 
     /// By link: its packets that are queued or in flight in this partition at `now`, the end of the

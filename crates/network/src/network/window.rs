@@ -12,9 +12,6 @@ use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
 use std::ops::Range;
 
-/// So often it is asked whether ports wait for each other for ever.
-const LOOK_EVERY: Time = Time::from_us(20);
-
 impl Network {
     /// Runs `window`, up to `end`; nothing is due before it. Returns true if `end` is reached.
     pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
@@ -83,15 +80,6 @@ impl Network {
             let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
             ports.end_window(limit, &mut transmitter);
             ports.take_changes().iter().for_each(|change| handler.on_pause(change));
-            self.look_for_deadlock();
-        }
-    }
-
-    /// Looks now and then whether ports wait for each other for ever.
-    fn look_for_deadlock(&mut self) {
-        if self.egress.ports.pause() && self.limit >= self.look_at {
-            self.look_at = self.limit + LOOK_EVERY;
-            self.deadlock = self.egress.ports.deadlock();
         }
     }
 

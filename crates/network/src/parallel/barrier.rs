@@ -94,10 +94,6 @@ impl<M: Default> Barrier<M> {
         }
     }
 
-    pub fn partitions(&self) -> usize {
-        self.partitions
-    }
-
     pub fn others(&self, me: usize) -> impl Iterator<Item = usize> + use<M> {
         (0..self.partitions).filter(move |partition| *partition != me)
     }
@@ -222,7 +218,7 @@ mod loom_tests {
     /// The work of a thread: in each round it sends, reports, waits, and finds the mail and reports
     /// of all others in this round.
     fn take_part(barrier: &Barrier<AtomicU64>, me: usize, rounds: u64) {
-        let all = 0..barrier.partitions();
+        let all = 0..barrier.partitions;
         for round in 0..rounds {
             for to in barrier.others(me) {
                 barrier.mailbox(round, me, to).store(10 * round + me as u64, Ordering::Relaxed);
@@ -237,7 +233,7 @@ mod loom_tests {
             assert_eq!((together.next, together.common), (report(round, 0).next, report(round, 0).common), "the least");
             assert_eq!(together.done, all.clone().map(|of| report(round, of).done).sum::<u64>());
             assert_eq!(together.hops, all.clone().map(|of| report(round, of).hops).sum::<u64>());
-            assert_eq!((together.has_messages, together.stops), (round < barrier.partitions() as u64, false));
+            assert_eq!((together.has_messages, together.stops), (round < barrier.partitions as u64, false));
         }
     }
 

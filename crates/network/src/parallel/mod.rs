@@ -16,7 +16,7 @@
 
 mod barrier;
 
-use crate::fabric::NodeId;
+use crate::fabric::{LinkId, NodeId};
 use crate::network::{Handler, Network, PacketMailbox, Stretch, Turn, lock};
 use crate::stages::Stages;
 use barrier::{Barrier, Guard, NEVER, Report};
@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// It reached its end.
     End,
@@ -35,8 +35,9 @@ pub enum Ended {
     Silent(Time),
     /// The progress callback stopped it.
     Stopped,
-    /// Ports wait for each other for ever ([`Network::deadlock`]), since before this time.
-    Deadlock(Time),
+    /// The ports of these links wait for each other for ever, each for the next, and the last for the first, since before this
+    /// time.
+    Deadlock(Time, Vec<LinkId>),
 }
 
 /// A partition that runs window after window.
@@ -91,23 +92,48 @@ pub fn run_partitions<H: Handler + Send>(
     every: u64,
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
-    let barrier = &Barrier::new(partitions.len());
     let mut progress = Progress { every, left: 1, tell: progress };
     // The run ends with the window in which the goal is reached, so all stages must be at one window.
     let run_ahead = goal == NEVER
         && partitions.iter().all(|(network, handler)| network.stages().is_some() && !handler.sends_messages());
-    let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| {
+    let partition = |(me, (network, handler)): (usize, (_, _))| {
+        let network: &mut Network = network;
         let stages = network.stages().filter(|_| run_ahead).cloned();
         Partition { me, network, handler, stages, stretch: None, common: 0 }
-    });
-    let Some(mut first) = partitions.next() else {
-        return Ended::Silent(Time::ZERO);
     };
-    if barrier.partitions() == 1 {
-        return first.run_alone(end, goal, &mut progress);
+    let mut partitions: Vec<_> = partitions.into_iter().enumerate().map(partition).collect();
+    if partitions.is_empty() {
+        return Ended::Silent(Time::ZERO);
+    }
+    // Where ports pause, the run halts now and then to see whether any goes on.
+    loop {
+        let look_at = partitions[0].network.look_at().filter(|at| *at <= end);
+        let ended = run_until(&mut partitions, look_at.unwrap_or(end), goal, &mut progress);
+        let Some(at) = look_at.filter(|_| ended == Ended::End) else { return ended };
+        if let Some(links) = Network::deadlock(partitions.iter().map(|partition| &*partition.network)) {
+            return Ended::Deadlock(at, links);
+        }
+        partitions[0].network.look(at);
+        if at == end {
+            return ended;
+        }
+    }
+}
+
+/// Runs all that is due before `end`.
+fn run_until<H: Handler + Send>(
+    partitions: &mut [Partition<'_, H>],
+    end: Time,
+    goal: u64,
+    progress: &mut Progress<'_>,
+) -> Ended {
+    let barrier = &Barrier::new(partitions.len());
+    let (first, others) = partitions.split_first_mut().expect("there is a partition");
+    if others.is_empty() {
+        return first.run_alone(end, goal, progress);
     }
     std::thread::scope(|scope| {
-        for mut partition in partitions {
+        for partition in others {
             scope.spawn(move || {
                 let _guard = Guard(barrier);
                 partition.run(end, goal, barrier, |_, _, _| true)
@@ -132,9 +158,6 @@ impl<H: Handler> Partition<'_, H> {
                 return ended;
             }
             let is_end = self.network.run_window(report.next, end, self.handler);
-            if self.network.deadlock().is_some() {
-                return Ended::Deadlock(self.network.window_end());
-            }
             if is_end {
                 return Ended::End;
             }

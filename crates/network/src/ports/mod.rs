@@ -177,7 +177,8 @@ impl Ports {
 
     /// Lets the host to which `link` leads take what comes by it as `intake` says, where ports pause. No packet has come yet.
     pub(crate) fn slow_down(&mut self, link: LinkId, intake: Intake, fabric: &Fabric) {
-        let back = self.of_link[fabric.reverse(link).index()];
+        // A host of another partition has its port there.
+        let Some(back) = self.of(fabric.reverse(link)) else { return };
         let Some(group) = self.ports[back as usize].port.gate.as_ref().map(|gate| gate.group) else { return };
         let spec = &fabric.links()[link.index()];
         let adapter = self.groups[group as usize].add_adapter(group, back, (spec.rate, spec.delay), intake);
@@ -413,10 +414,13 @@ impl Ports {
         let (number, place, link) = (gate.say(counted.class, pauses), gate.place, port.link);
         queues.start(port, now, transmitter);
         self.groups[group as usize].events.set(place, port.next_event(transmitter));
-        let paused = self.paused_by[link.index()];
-        let gate = self.ports[paused as usize].port.gate.as_mut();
-        if let (Some(reason), Some(reasons)) = (reason, gate.and_then(|gate| gate.reasons.as_mut())) {
-            reasons.tell(number, counted.class, reason);
+        if let Some(reason) = reason {
+            // Who keeps reasons has one partition, so the port that is paused is here.
+            let paused = self.paused_by[link.index()];
+            let gate = self.ports[paused as usize].port.gate.as_mut();
+            if let Some(reasons) = gate.and_then(|gate| gate.reasons.as_mut()) {
+                reasons.tell(number, counted.class, reason);
+            }
         }
         back
     }
@@ -635,45 +639,50 @@ impl Ports {
         held.then(|| gate.next_change())
     }
 
-    /// A circle of ports that wait for each other for ever, all of them paused, if there is one. Ports are up to
-    /// date. A port is in one if the next switch will not resume it, since packets that came from it stand at other
+    /// A circle of links whose ports wait for each other for ever, all of them paused, if there is one. `parts` are the ports of all
+    /// partitions, up to date. A port is in one if the next switch will not resume it, since packets that came from it stand at other
     /// ports of this kind, even when all others have left.
-    pub(crate) fn deadlock(&self) -> Option<Vec<LinkId>> {
-        let is_waiting = |number: u32, class: u8| {
-            let Served { port, queues, .. } = &self.ports[number as usize];
-            let gate = port.gate.as_ref();
-            gate.is_some_and(|gate| gate.closed.has(class)) && !port.is_serving() && queues.waits(class)
+    pub(crate) fn deadlock(parts: &[&Ports]) -> Option<Vec<LinkId>> {
+        let links = parts.first().map_or(0, |ports| ports.of_link.len());
+        let is_waiting = |link: LinkId, class: u8| {
+            let of = |ports: &&Ports| ports.of(link).is_some_and(|number| ports.waits_at(number, class));
+            parts.iter().any(of)
         };
         (0..CONTROL).find_map(|class| {
-            let mut waiting: Vec<bool> = (0..self.ports.len() as u32).map(|number| is_waiting(number, class)).collect();
-            // The ports at which packets stand that keep a port paused.
-            let behind = |number: usize, waiting: &[bool]| -> Vec<usize> {
-                let (group, account) = self.accounts[self.ports[number].port.link.index()];
-                if group == NONE {
-                    return Vec::new();
-                }
-                let group = &self.groups[group as usize];
-                let port = |place: u32| group.ports[place as usize] as usize;
-                let stuck = group.stuck_at(Counted { account, class }, |place| waiting[port(place)]);
-                stuck.into_iter().map(port).collect()
+            let mut waiting: Vec<bool> = LinkId::first(links).map(|link| is_waiting(link, class)).collect();
+            let behind = |link: LinkId, waiting: &[bool]| -> Vec<LinkId> {
+                parts.iter().find_map(|ports| ports.behind((link, class), waiting)).unwrap_or_default()
             };
-            loop {
-                let goes_on =
-                    (0..waiting.len()).find(|number| waiting[*number] && behind(*number, &waiting).is_empty());
-                match goes_on {
-                    Some(number) => waiting[number] = false,
-                    None => break,
-                }
+            let mut left: Vec<LinkId> = LinkId::first(links).filter(|link| waiting[link.index()]).collect();
+            while let Some(place) = left.iter().position(|link| behind(*link, &waiting).is_empty()) {
+                waiting[left.remove(place).index()] = false;
             }
-            let mut way = vec![waiting.iter().position(|waits| *waits)?];
+            let mut way = vec![*left.first()?];
             loop {
                 let next = behind(way[way.len() - 1], &waiting)[0];
-                if let Some(first) = way.iter().position(|port| *port == next) {
-                    return Some(way[first..].iter().map(|port| self.ports[*port].port.link).collect());
+                if let Some(first) = way.iter().position(|link| *link == next) {
+                    return Some(way.split_off(first));
                 }
                 way.push(next);
             }
         })
+    }
+
+    /// Do packets of `class` wait at a port that is paused for them, and serves none?
+    fn waits_at(&self, number: u32, class: u8) -> bool {
+        let Served { port, queues, .. } = &self.ports[number as usize];
+        let gate = port.gate.as_ref();
+        gate.is_some_and(|gate| gate.closed.has(class)) && !port.is_serving() && queues.waits(class)
+    }
+
+    /// The links, of those that are `waiting`, at whose ports packets of a class stand that keep the port of `link` paused. None: the
+    /// switch to which it leads is not of this partition.
+    fn behind(&self, (link, class): (LinkId, u8), waiting: &[bool]) -> Option<Vec<LinkId>> {
+        let (group, account) = *self.accounts.get(link.index()).filter(|(group, _)| *group != NONE)?;
+        let group = &self.groups[group as usize];
+        let leads = |place: u32| self.ports[group.ports[place as usize] as usize].port.link;
+        let stuck = group.stuck_at(Counted { account, class }, |place| waiting[leads(place).index()]);
+        Some(stuck.into_iter().map(leads).collect())
     }
 
     /// The packets that each port still holds by `now`, the end of the run, with its link: waiting,

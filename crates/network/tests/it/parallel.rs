@@ -166,7 +166,7 @@ proptest! {
         prop_assert_eq!(&seldom[..in_stretch], &expected[..in_stretch]);
         let stopped = run(1, stops);
         if ahead.told.len() > stops {
-            prop_assert_eq!(stopped.ended, Ended::Stopped);
+            prop_assert_eq!(stopped.ended.clone(), Ended::Stopped);
             prop_assert_eq!(&stopped.told[..], &ahead.told[..stops]);
         }
         check_conservation(&stopped);
@@ -200,7 +200,7 @@ fn a_silent_run_ends_when_its_last_window_does() {
     let scene = tree(&[(0, 64)]);
     let all = Terms { every: 1, ..Terms::default() };
     let (alone, (parts, n)) = (scene.course(None, &all), running_ahead(&scene, 2));
-    assert_eq!((alone.ended, alone.results.hops), (Ended::Silent(WINDOW * 13), 12));
+    assert_eq!((alone.ended.clone(), alone.results.hops), (Ended::Silent(WINDOW * 13), 12));
     let each = scene.course(Some((scene.splitting(&partition(&scene.fabric, 2)), n)), &all);
     assert_eq!(each.ended, alone.ended);
     // Five fronts at a time, from 0 on: hosts are a window behind, so they run window 12 at front 13.

@@ -30,8 +30,9 @@ pub(super) fn complete(transports: &mut [Option<Transport>], fabric: &Fabric, qu
     }
 }
 
-/// How many times as much the hosts send as the links carry from one tier to the next, where it is most; 1 at least. The tier of
-/// a node is its distance from the nearest host in links. (uet-htsim multiplies the ratios of tiers: `get_oversubscription_ratio`.)
+/// How many times as much the hosts send as the links carry from one tier to the next, where it is
+/// most; 1 at least. The tier of a node is its distance from the nearest host in links. (uet-htsim
+/// multiplies the ratios of tiers: `get_oversubscription_ratio`.)
 fn oversubscription(fabric: &Fabric) -> f64 {
     let links = fabric.links();
     let mut tier = vec![usize::MAX; fabric.node_ids().len()];

@@ -355,8 +355,9 @@ fn somebody_must_be_left_to_send() {
     assert_eq!(poisson.rate(), 10.0);
 }
 
-/// The oversubscription that credit heeds without a window: all hosts beside the tier that carries least. Twelve hosts under two
-/// links are six to one; a bottleneck between switches of one tier is none.
+/// The oversubscription that credit heeds without a window: all hosts beside the tier that carries
+/// least. Twelve hosts under two links are six to one; a bottleneck between switches of one tier is
+/// none.
 #[test]
 fn the_network_tells_credit_how_oversubscribed_it_is() {
     let of = |topology: &str, more: &str| {

@@ -314,9 +314,10 @@ impl Plan {
         HostId::first(self.fabric.hosts()).filter(others).for_each(|host| slow_down(host, intake));
     }
 
-    /// The threads of its run, of those that it may have: where ports pause others, one, whatever is asked for.
+    /// The threads of its run, of those that it may have: one, whatever is asked for, where it records why ports are paused, which a
+    /// switch tells the port of its neighbour.
     pub fn threads(&self, threads: u8) -> u8 {
-        if self.policies.pause() { 1 } else { threads }
+        if self.record.pauses.is_some() { 1 } else { threads }
     }
 
     /// The number of threads for its run on `cores` cores: one per 64 hosts that may send or receive.
@@ -326,7 +327,6 @@ impl Plan {
     }
 
     /// The partitions of the fabric for `threads` threads. `timetable` is [`Plan::timetable`].
-    /// Ports that pause others need one partition.
     pub fn partitions(&self, timetable: &Timetable, threads: u8) -> Partitions {
         let threads = self.threads(threads);
         // To go through all flows takes time, and one partition needs none.

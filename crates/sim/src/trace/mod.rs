@@ -113,7 +113,7 @@ pub(crate) fn follow(
         take_rows(taken().take_all(), take(&buffers, Time::MAX).samples);
     }
     match ended {
-        Ended::Deadlock(at) => Err(RunError::deadlock(&plan, network.deadlock().unwrap_or(&[]), at)),
+        Ended::Deadlock(at, links) => Err(RunError::deadlock(&plan, &links, at)),
         _ => Ok(taken().take_all()),
     }
 }

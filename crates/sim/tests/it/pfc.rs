@@ -2,8 +2,10 @@
 
 use crate::common::{Run, into_a_slow_link, run, same_on_four_threads, scenario};
 use linkpool_network::PauseStats;
-use linkpool_sim::{End, FlowId, Plan, RunError, Traced, What, simulate, trace};
+use linkpool_scenario::Scenario;
+use linkpool_sim::{End, FlowId, Options, Plan, RunError, Session, Traced, What, simulate, trace};
 use linkpool_units::Time;
+use std::sync::Arc;
 
 const ROCE: &str = "control = \"roce\"";
 
@@ -423,10 +425,11 @@ fn a_victim_waits_behind_paused_packets() {
 /// Four switches in a ring, and two hosts of 5 Gbit/s at each that send by two others to the fourth. At a port of the ring 8.4
 /// Gbit/s from the ring meet 10 from hosts (g + g^2 + g^3 = 1 for the share g that passes: 0.544), so the account of the
 /// ring's link, which grows by 3.8 Gbit/s, fills before those of hosts, by 2.3 each. All four are full, and paused, at once; what has come
-/// over each waits for the next. With windows that never fill it there is no deadlock.
+/// over each waits for the next. With windows that never fill it there is no deadlock. Any number of threads finds it at the same
+/// time, and so does a session that advances by less than the time between two looks.
 #[test]
 fn a_ring_stands_still() {
-    let ring = |window: &str| {
+    let ring = |more: &str| {
         let ids = 0..4;
         let nodes: Vec<String> = ids
             .clone()
@@ -455,7 +458,7 @@ fn a_ring_stands_still() {
                 flow(&format!("{from}{i}"), &format!("h{to}"), "1024KB", &path)
             })
             .collect();
-        let scenario = scenario(&format!(
+        scenario(&format!(
             "duration = \"50ms\"
             [topology.graph]
             rate = \"10Gbps\"
@@ -469,25 +472,34 @@ fn a_ring_stands_still() {
             reserve = \"0B\"
             [transport.t]
             control = \"roce\"
-            {window}
+            {more}
             {flows}",
             nodes.join(", "),
             edges.join(", "),
-        ));
-        let plan = Plan::new(&scenario);
-        let mut sink = crate::common::Kept::default();
-        simulate(&plan, &plan.timetable(), 2, &mut sink, &mut |_| true)
+        ))
     };
-    let error = ring("").expect_err("it stands still");
+    let ends = |scenario: &Scenario, threads: u8| {
+        let plan = Plan::new(scenario);
+        simulate(&plan, &plan.timetable(), threads, &mut crate::common::Kept::default(), &mut |_| true)
+    };
+    let error = ends(&ring(""), 1).expect_err("it stands still");
+    for threads in [2, 4] {
+        let found = ends(&ring(""), threads).expect_err("it stands still");
+        assert_eq!(found.to_string(), error.to_string(), "{threads}");
+    }
+    let driven = ring("[[workload.session]]\ntransport = \"t\"");
+    let mut session = Session::open(Arc::new(driven), Options::default()).unwrap();
+    let found = (1..).map(|step| session.advance_to(Time::from_us(7 * step), &mut |_| true)).find_map(Result::err);
+    assert_eq!(found.map(|found| found.to_string()), Some(error.to_string()));
     let RunError::Deadlock { at, cycle } = &error else { panic!("{error}") };
     assert!(*at < Time::from_ms(1), "{at}");
     let names = ["s0->s1", "s1->s2", "s2->s3", "s3->s0"];
     let waits: Vec<String> = (0..4).map(|i| format!("{} waits for {}", names[i], names[(i + 1) % 4])).collect();
     assert_eq!(*cycle, waits.join(", "));
-    assert!(ring("window = \"3KB\"").is_ok());
+    assert!(ends(&ring("window = \"3KB\""), 2).is_ok());
 }
 
-/// One thread runs it, however many it may have.
+/// Frames go from partition to partition as packets do.
 #[test]
 fn threads_change_nothing() {
     let text = "duration = \"2ms\"

@@ -232,21 +232,14 @@ fn checkpoints_take_time_and_count_when_all_ranks_have_them() {
 }
 
 /// A message that is under way when the job fails, at 150 us, arrives at 177.6 us, after the job has
-/// gone on at 170; it is not taken for the one that is sent then, at 270 us. Nor does a computation
-/// that is under way at 50 us end at 100. A failure during the recovery begins it anew.
+/// gone on at 170; it is not taken for the one that is sent then, at 270 us. A failure during the
+/// recovery begins it anew.
 #[test]
 fn messages_from_before_a_failure_count_no_more() {
     let with = |at: &str| iterations(&format!("failures = {{ at = [{at}], recovery = \"20us\" }}\n")).0;
     let failed = (0, 0, 0.0, None, true);
     assert_eq!(with("\"150us\""), [failed, (1, 0, 170.0, Some(306.0), false)]);
-    assert_eq!(with("\"50us\""), [failed, (1, 0, 70.0, Some(247.6), false)]);
     assert_eq!(with("\"150us\", \"160us\""), [failed, (2, 0, 180.0, Some(316.0), false)]);
-    // Each iteration that is cut off is cut off by the failure after it.
-    let twice = ranks("failures = { at = [\"150us\", \"260us\"], recovery = \"20us\" }\n", SENDS);
-    let mut cut: Vec<_> =
-        twice.kept.jobs.iter().filter(|job| job.failed).map(|job| us(Some(job.active_until))).collect();
-    cut.sort_by(f64::total_cmp);
-    assert_eq!(cut, [150.0, 260.0]);
 }
 
 /// 16 ranks that train on four racks and fail again and again: the same on any number of threads,
