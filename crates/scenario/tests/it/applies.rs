@@ -11,6 +11,7 @@ const UET_FLOWLETS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"f
 const UET_RSS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"rss\"";
 const UET_SWIFT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"swift\"";
 const UET_SUBFLOWS: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2";
+const UET_CREDIT: &str = "control = \"uet\"\ntrimmable = false\nreceiver_credit = true";
 const UET_SUPPRESSED: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2\nsubflow_suppression = true";
 const UET_CONSTANT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"constant\"";
 
@@ -117,6 +118,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("subflow_suppression = true", UET_SUBFLOWS, UET, "`subflows` above 1"),
     ("suppress_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
     ("release_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
+    ("oversubscription = 2", UET_CREDIT, UET, "`receiver_credit = true`"),
     ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
 ];
 
