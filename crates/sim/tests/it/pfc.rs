@@ -429,7 +429,7 @@ fn a_victim_waits_behind_paused_packets() {
 /// time, and so does a session that advances by less than the time between two looks.
 #[test]
 fn a_ring_stands_still() {
-    let ring = |more: &str| {
+    let ring_of = |control: &str, more: &str| {
         let ids = 0..4;
         let nodes: Vec<String> = ids
             .clone()
@@ -471,13 +471,14 @@ fn a_ring_stands_still() {
             resume = \"20KB\"
             reserve = \"0B\"
             [transport.t]
-            control = \"roce\"
+            control = \"{control}\"
             {more}
             {flows}",
             nodes.join(", "),
             edges.join(", "),
         ))
     };
+    let ring = |more: &str| ring_of("roce", more);
     let ends = |scenario: &Scenario, threads: u8| {
         let plan = Plan::new(scenario);
         simulate(&plan, &plan.timetable(), threads, &mut crate::common::Kept::default(), &mut |_| true)
@@ -497,6 +498,10 @@ fn a_ring_stands_still() {
     let waits: Vec<String> = (0..4).map(|i| format!("{} waits for {}", names[i], names[(i + 1) % 4])).collect();
     assert_eq!(*cycle, waits.join(", "));
     assert!(ends(&ring("window = \"3KB\""), 2).is_ok());
+    // Packets of TCP wait at ports of hosts, too, which are paused by the ring, and are no part of it.
+    let tcp = ends(&ring_of("reno", "initial_window = 300"), 1).expect_err("it stands still");
+    let RunError::Deadlock { cycle, .. } = &tcp else { panic!("{tcp}") };
+    assert_eq!(*cycle, waits.join(", "));
 }
 
 /// Frames go from partition to partition as packets do. Slow hosts are in the partition of their switch or another. A run that
