@@ -498,7 +498,7 @@ fn a_ring_stands_still() {
     let waits: Vec<String> = (0..4).map(|i| format!("{} waits for {}", names[i], names[(i + 1) % 4])).collect();
     assert_eq!(*cycle, waits.join(", "));
     assert!(ends(&ring("window = \"3KB\""), 2).is_ok());
-    // Packets of TCP wait at ports of hosts, too, which are paused by the ring, and are no part of it.
+    // So it is with TCP.
     let tcp = ends(&ring_of("reno", "initial_window = 300"), 1).expect_err("it stands still");
     let RunError::Deadlock { cycle, .. } = &tcp else { panic!("{tcp}") };
     assert_eq!(*cycle, waits.join(", "));
