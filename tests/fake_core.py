@@ -127,6 +127,10 @@ class FakeScenario:
         """As if all of it counted."""
         return self.toml
 
+    def threads(self, threads: int) -> int:
+        """All."""
+        return threads
+
     def worthwhile_threads(self, cores: int) -> int:
         """As the true one."""
         return max(1, min(cores, self.hosts // 64))

@@ -47,6 +47,8 @@ class Scenario:
     @property
     def hosts(self) -> int:
         """How many hosts it has."""
+    def threads(self, threads: int) -> int:
+        """Return how many threads its run has, of those that it may have."""
     def worthwhile_threads(self, cores: int) -> int:
         """Return how many threads its run is worth on so many cores."""
     def estimate(self) -> Estimate:

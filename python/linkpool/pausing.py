@@ -1,17 +1,11 @@
 """Whether a fabric whose ports pause their neighbours loses packets, in words."""
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from linkpool import _core
 from linkpool.units import show_bytes, show_rate, show_seconds
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -44,11 +38,6 @@ class Headroom:
     def is_short(self) -> bool:
         """Whether packets can come for which there is no room."""
         return self.bytes < self.needed_bytes
-
-
-def records_pauses(scenario: str) -> bool:
-    """Tell whether a scenario, with every default written out, records why ports are paused."""
-    return "pauses" in tomllib.loads(scenario).get("record", {})
 
 
 def headrooms(scenario: _core.Scenario) -> list[Headroom]:

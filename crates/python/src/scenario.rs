@@ -99,6 +99,10 @@ impl Scenario {
         self.scenario.topology.hosts()
     }
 
+    fn threads(&self, threads: u8) -> u8 {
+        self.scenario.record.threads(threads)
+    }
+
     pub(crate) fn worthwhile_threads(&self, py: Python<'_>, cores: usize) -> PyResult<u8> {
         self.compute(py, move |scenario| linkpool_sim::worthwhile_threads(scenario, cores))
     }

@@ -114,6 +114,11 @@ impl Rate {
     pub const fn mbps(n: u64) -> Rate {
         Rate(n * 1_000_000)
     }
+    /// The time in which so many `bytes` pass, up to the next picosecond; at most [`Time::MAX`].
+    pub fn time_of(self, bytes: u64) -> Time {
+        let time = (u128::from(bytes) * 8_000_000_000_000).div_ceil(self.0.into());
+        Time(u64::try_from(time).unwrap_or(u64::MAX))
+    }
 }
 
 /// A number of bytes.

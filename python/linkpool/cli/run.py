@@ -15,7 +15,7 @@ from linkpool.cores import cpus, explain
 from linkpool.drain import short_drains
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
-from linkpool.pausing import headrooms, records_pauses, risks
+from linkpool.pausing import headrooms, risks
 from linkpool.publish import require_replaceable
 
 
@@ -58,9 +58,9 @@ def run(
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
     warnings = [*short_drains(scenario.toml), *risks(headrooms(scenario))]
-    if threads is not None and threads > 1 and records_pauses(scenario.toml):
+    if threads is not None and scenario.threads(threads) < threads:
         warnings.append(f"the run has one thread, not {threads}: it records pauses ([record])")
-        threads = 1
+        threads = scenario.threads(threads)
     for line in [*said, *(f"warning: {line}" for line in warnings)]:
         warn(line)
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.

@@ -81,8 +81,7 @@ impl Pfc {
     /// Does a pause of a link of `rate` end before the frame is repeated, if that waits for a packet of so many bytes
     /// that the link back, of the same rate, is sending?
     pub fn lapses(&self, rate: Rate, packet: u64) -> bool {
-        let wait = (u128::from(packet) * 8_000_000_000_000).div_ceil(rate.0.into()) as u64;
-        self.refresh_after(rate).0 + wait > pause_time(self.quanta, rate).0
+        self.refresh_after(rate) + rate.time_of(packet) > pause_time(self.quanta, rate)
     }
 
     /// What may come by a link from when a packet asks for a pause, bytes, with packets of `packet` bytes

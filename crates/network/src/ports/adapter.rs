@@ -155,9 +155,8 @@ impl Adapter {
         if start < from || start >= until {
             return start;
         }
-        let needs = rate.map_or(u128::MAX, |rate| (u128::from(size) * 8_000_000_000_000).div_ceil(rate.0.into()));
-        let needs = needs.max(packet_time.0.into());
-        Time(needs.saturating_add(start.0.into()).min(until.0.into()) as u64)
+        let needs = rate.map_or(Time::MAX, |rate| rate.time_of(size)).max(packet_time);
+        start.saturating_add(needs).min(until)
     }
 }
 

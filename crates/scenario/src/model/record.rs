@@ -27,6 +27,14 @@ settings! {
     }
 }
 
+impl Record {
+    /// The threads of a run, of those that it may have: one, whatever is asked for, where it
+    /// records why ports are paused, which a switch tells the port of its neighbour.
+    pub fn threads(&self, threads: u8) -> u8 {
+        if self.pauses.is_some() { 1 } else { threads }
+    }
+}
+
 settings! {
     /// Queue length of links.
     #[derive(Eq)]

@@ -50,5 +50,6 @@ fn oversubscription(fabric: &Fabric) -> f64 {
         let rises = |from: NodeId, to: NodeId| tier[from.index()] == number && tier[to.index()] == number + 1;
         links.iter().filter(|link| rises(link.from, link.to)).map(|link| link.rate.0 as f64).sum::<f64>()
     };
-    (1..).map(up).take_while(|rate| *rate > 0.0).map(|rate| up(0) / rate).fold(1.0, f64::max)
+    let sent = up(0);
+    (1..).map(up).take_while(|rate| *rate > 0.0).map(|rate| sent / rate).fold(1.0, f64::max)
 }

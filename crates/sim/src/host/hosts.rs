@@ -90,7 +90,7 @@ impl<'p> Hosts<'p> {
             && let (Some(messages), Some(size)) = (&mut sending.messages, planned.flow.size)
         {
             let announced = Announced { connection: sending.flow, flow: id, end: messages.push(id, planned) };
-            let passes = shared.nic.as_ref().is_some_and(|nic| nic.holds_messages());
+            let passes = shared.takes_messages_in();
             if !passes {
                 sending.end.extend(size, &mut Io::new((now, host), shared, network, timers));
             }
@@ -156,7 +156,7 @@ impl<'p> Hosts<'p> {
         }
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let messages = stays_open.then(Box::<Messages>::default);
-        let opened = !self.context.hosts[host.index()].shared().nic.as_ref().is_some_and(|nic| nic.holds_messages());
+        let opened = !self.context.hosts[host.index()].shared().takes_messages_in();
         let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages, opened, entering: 0 });
         let first = sending.messages.as_mut().map(|messages| messages.push(id, planned));
         for component in &mut self.components {

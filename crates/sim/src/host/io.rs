@@ -114,6 +114,13 @@ pub(crate) struct Shared {
     pub(crate) credit_rate: CreditRate,
 }
 
+impl Shared {
+    /// Do messages pass an adapter before they are at their endpoint?
+    pub(crate) fn takes_messages_in(&self) -> bool {
+        self.nic.as_ref().is_some_and(|nic| nic.holds_messages())
+    }
+}
+
 /// The surroundings of an endpoint while it handles a packet or a timer.
 #[derive(Debug)]
 pub(crate) struct Io<'a> {
@@ -207,7 +214,7 @@ impl<'a> Io<'a> {
 
     /// In which time so many `bytes` fit on the links of the host.
     fn time_of(&self, bytes: u64) -> Time {
-        Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64)
+        self.shared.rate.time_of(bytes)
     }
 
     /// The endpoint whose turn it is has sent a packet of data of `size` bytes, of which `payload`

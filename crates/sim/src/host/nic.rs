@@ -67,9 +67,8 @@ impl Nic {
     /// It sends a packet with `payload` bytes at `now`; by the links the next one may leave at
     /// `by_links`. Returns when the next one may leave.
     pub(crate) fn send(&mut self, payload: u16, now: Time, by_links: Time) -> Time {
-        let reads =
-            self.settings.rate.map_or(0, |rate| (u128::from(payload) * 8_000_000_000_000).div_ceil(rate.0.into()));
-        self.busy = now + self.settings.packet_time.max(Time(reads as u64));
+        let reads = self.settings.rate.map_or(Time::ZERO, |rate| rate.time_of(payload.into()));
+        self.busy = now + self.settings.packet_time.max(reads);
         self.is_last = self.busy > by_links;
         self.busy.max(by_links)
     }

@@ -314,10 +314,9 @@ impl Plan {
         HostId::first(self.fabric.hosts()).filter(others).for_each(|host| slow_down(host, intake));
     }
 
-    /// The threads of its run, of those that it may have: one, whatever is asked for, where it records why ports are paused, which a
-    /// switch tells the port of its neighbour.
+    /// The threads of its run, of those that it may have ([`scenario::Record::threads`]).
     pub fn threads(&self, threads: u8) -> u8 {
-        if self.record.pauses.is_some() { 1 } else { threads }
+        self.record.threads(threads)
     }
 
     /// The number of threads for its run on `cores` cores: one per 64 hosts that may send or receive.
@@ -345,9 +344,9 @@ impl Plan {
         }
     }
 
-    /// May a host send another a message without a packet? So do processes, models that are served, jobs that
-    /// begin again, programs that drive the run, flows that wait for others, messages that share a connection, a scheduler, and connections that have no
-    /// FIN.
+    /// May a host send another a message without a packet? So do processes, models that are served,
+    /// jobs that begin again, programs that drive the run, flows that wait for others, messages that
+    /// share a connection, a scheduler, and connections that have no FIN.
     pub(crate) fn sends_messages(&self) -> bool {
         !self.driven.is_empty()
             || !self.processes.is_empty()

@@ -146,8 +146,7 @@ impl PlannedTransport {
         let full = u64::from(self.sizes.header) + u64::from(self.config.mss);
         let path = &self.links(network, ends, ports)[0];
         let specs = || path.iter().map(|link| &network.0.links()[link.index()]);
-        let on_wire = |bytes: u64, rate: Rate| Time((bytes * 8_000_000_000_000).div_ceil(rate.0));
-        let there = |bytes: u64| specs().fold(Time::ZERO, |sum, spec| sum + spec.delay + on_wire(bytes, spec.rate));
+        let there = |bytes: u64| specs().fold(Time::ZERO, |sum, spec| sum + spec.delay + spec.rate.time_of(bytes));
         let line = specs().next().map_or(Rate(0), |spec| spec.rate);
         (line, there(full) + there(self.sizes.ack.into()))
     }

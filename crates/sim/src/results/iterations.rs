@@ -59,5 +59,5 @@ fn outcome(
     (active_until, failed): (Time, bool),
 ) -> JobOutcome {
     let job = Job { number, of: None, start, end, flows: planned.programs.sends as u32 };
-    JobOutcome { label: planned.label, job, active_until, not_started: None, restart, failed }
+    JobOutcome { restart, failed, ..JobOutcome::new(planned.label, job, active_until) }
 }

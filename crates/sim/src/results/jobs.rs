@@ -65,5 +65,5 @@ fn outcome(
     not_started: u32,
 ) -> JobOutcome {
     let job = Job { number, of: None, start, end, flows: operation.flows };
-    JobOutcome { label, job, active_until, not_started: Some(not_started), restart: 0, failed: false }
+    JobOutcome { not_started: Some(not_started), ..JobOutcome::new(label, job, active_until) }
 }

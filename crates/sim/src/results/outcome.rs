@@ -95,6 +95,13 @@ pub struct JobOutcome {
     pub failed: bool,
 }
 
+impl JobOutcome {
+    /// Of a job that cannot fail, and whose messages start whenever they can.
+    pub(crate) fn new(label: LabelId, job: Job, active_until: Time) -> JobOutcome {
+        JobOutcome { label, job, active_until, not_started: None, restart: 0, failed: false }
+    }
+}
+
 /// An iteration of the program of a rank, done or under way at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankOutcome {

@@ -191,14 +191,7 @@ mod tests {
         buffer.passing(passing(at));
         let mut recorded = buffer.lock();
         let job = Job { number: 0, of: None, start: Time::ZERO, end: None, flows: 0 };
-        recorded.jobs.push(JobOutcome {
-            label: LabelId::new(0),
-            job,
-            active_until: at,
-            not_started: None,
-            restart: 0,
-            failed: false,
-        });
+        recorded.jobs.push(JobOutcome::new(LabelId::new(0), job, at));
         recorded.ranks.push(RankOutcome {
             programs: 0,
             rank: 0,

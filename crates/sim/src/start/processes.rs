@@ -64,14 +64,7 @@ impl<'p> Processes<'p> {
                 }
                 Action::Finish(job) => {
                     let label = planned.answer_label;
-                    let job = JobOutcome {
-                        label,
-                        job,
-                        active_until: context.now,
-                        not_started: None,
-                        restart: 0,
-                        failed: false,
-                    };
+                    let job = JobOutcome::new(label, job, context.now);
                     context.record().jobs.push(job);
                 }
             }
@@ -144,8 +137,7 @@ impl Component for Processes<'_> {
         let mut record = context.record();
         for (number, (host, process)) in &self.here {
             let label = self.plan.processes[number.index()].answer_label;
-            let outcome =
-                |job| JobOutcome { label, job, active_until: now, not_started: None, restart: 0, failed: false };
+            let outcome = |job| JobOutcome::new(label, job, now);
             record.jobs.extend(process.unfinished(HostId::from(*host)).map(outcome));
         }
     }

@@ -204,10 +204,11 @@ impl Declare for Uet {
             let alone = own.sender_law == SenderLaw::None;
             own.oversubscription.get_or_insert(if alone { around.oversubscription } else { 1.0 });
         }
-        own.rto.get_or_insert(around.queue.map_or(RTO_WITHOUT_LIMIT, |bytes| {
-            let bits = u128::from(QUEUES * bytes) * 8_000_000_000_000;
-            RTO_BESIDE_QUEUES + Time(bits.div_ceil(u128::from(around.port_rate.0)) as u64)
-        }));
+        own.rto.get_or_insert(
+            around
+                .queue
+                .map_or(RTO_WITHOUT_LIMIT, |bytes| RTO_BESIDE_QUEUES + around.port_rate.time_of(QUEUES * bytes)),
+        );
     }
 
     fn needs_trimming(own: &UetSettings) -> Option<&'static str> {

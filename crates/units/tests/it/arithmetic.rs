@@ -27,3 +27,11 @@ fn times_are_added_subtracted_and_multiplied() {
     assert_eq!((long.saturating_sub(short), short.saturating_sub(long)), (Time(7), Time::ZERO));
     assert_eq!((long.saturating_add(short), Time::MAX.saturating_add(short)), (Time(13), Time::MAX));
 }
+
+/// 1,000 B at 10 Gbit/s; one at 3 bit/s, up to the next picosecond; and what no time can hold.
+#[test]
+fn bytes_take_their_time() {
+    assert_eq!(Rate::gbps(10).time_of(1_000), Time::from_ns(800));
+    assert_eq!(Rate(3).time_of(1), Time(2_666_666_666_667));
+    assert_eq!((Rate::gbps(10).time_of(0), Rate(1).time_of(u64::MAX)), (Time::ZERO, Time::MAX));
+}
