@@ -5,6 +5,8 @@ use crate::programs::beside;
 use linkpool_sim::{Plan, Value, simulate};
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
+use std::fmt::Write;
+use std::ops::Range;
 
 /// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2
 /// ns, an ACK of 64 B 51.2 ns; both are stored and forwarded once. Without a handshake a packet and
@@ -402,6 +404,87 @@ fn many_senders_wait_for_their_turn() {
     let again = total(|s| s.retransmits);
     assert!((5_500..6_500).contains(&again), "{again}");
     assert!(first > 60.0 && (73.4..74.0).contains(&last), "{first} to {last} ms");
+}
+
+/// Senders of 450 KB to `h0` of a fat-tree, all at once, with this share of headers: the share of the last one's time at
+/// which each has ended, with its host, in order; the last one's time in us; packets sent again, and timeouts.
+fn to_first(k: u32, senders: Range<u32>, share: u32, seed: u64) -> (Vec<(f64, usize)>, f64, [u64; 2]) {
+    let mut text = format!(
+        r#"
+        seed = {seed}
+        duration = "1s"
+        [topology.fat-tree]
+        k = {k}
+        rate = "10Gbps"
+        delay = "1us"
+        [queue]
+        discipline = "trimming"
+        trimming.share = {share}
+        [transport.t]
+        control = "ndp"
+        "#
+    );
+    for sender in senders {
+        let _ =
+            write!(text, "[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{sender}\"\nto = \"h0\"\nsize = \"450KB\"\n");
+    }
+    let r = run(&text);
+    let flows = &r.outcome.flows;
+    let mut ends: Vec<_> =
+        (0..flows.len()).map(|f| (r.fct(f).secs() * 1e6, flows[f].planned.flow.src.index())).collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let last = ends.last().unwrap().0;
+    ends.iter_mut().for_each(|end| end.0 /= last);
+    let total = |of: fn(&SubflowStats) -> u64| flows.iter().map(|flow| flow.total(of)).sum();
+    (ends, last, [total(|s| s.retransmits), total(|s| s.timeouts)])
+}
+
+/// A sender of the receiver's rack has a link of its own to the last switch, so more of its first window arrives whole.
+/// The values beside are those of htsim's NDP (uet-htsim 40ccb05; 9,000 B, queues of 8, 30 packets first, `-strat perm`).
+/// With k = 4, 20 seeds: `h1` is first at 0.733 of the last one's time (deviation 0.050), the second at 0.899, the last at
+/// 5,513 to 5,550 us, 441 or 442 packets are sent again. Without senders of the receiver's pod, two seeds: the
+/// first at 0.92 and 0.94, the last at 4,433 and 4,440 us, 349 packets.
+#[test]
+fn the_sender_of_the_receivers_rack_ends_first_as_in_htsim() {
+    let mut means = [0.0; 3];
+    for seed in 1..=20 {
+        let (ends, last, [again, timeouts]) = to_first(4, 1..16, 10, seed);
+        assert_eq!((ends[0].1, timeouts), (1, 0));
+        assert!((5_470.0..5_560.0).contains(&last) && again.abs_diff(441) <= 3, "{last} {again}");
+        let (apart, last, [again, timeouts]) = to_first(4, 4..16, 10, seed);
+        assert!((4_410.0..4_470.0).contains(&last) && again.abs_diff(349) <= 2 && timeouts == 0, "{last} {again}");
+        for (mean, share) in means.iter_mut().zip([ends[0].0, ends[1].0, apart[0].0]) {
+            *mean += share / 20.0;
+        }
+    }
+    let expected = [(0.733, 0.03), (0.899, 0.03), (0.93, 0.02)];
+    assert!(means.iter().zip(expected).all(|(mean, (htsim, within))| (mean - htsim).abs() < within), "{means:?}");
+}
+
+/// How large the lead is depends on how a port shares its link between headers and data. htsim sends headers first, always
+/// (100,000 to 1). With k = 8 and 100 senders its first three, those of the receiver's rack, end at 0.850, 0.903 and 0.930 of
+/// 36,767 us (10 seeds), 3,010 packets are sent again, and there is no timeout, not with one of 1 ms either. By the paper's 10 to 1
+/// headers wait, so the lead grows and some timeouts come before the NACK.
+#[test]
+fn headers_first_shortens_the_lead_as_in_htsim() {
+    let mean = |share| {
+        let runs: Vec<_> = (1..=5).map(|seed| to_first(8, 1..101, share, seed)).collect();
+        for (ends, last, _) in &runs {
+            assert!((36_650.0..36_900.0).contains(last), "{last}");
+            assert!(ends[..3].iter().all(|end| (1..4).contains(&end.1)), "{:?}", &ends[..4]);
+        }
+        let first = [0, 1, 2].map(|i| runs.iter().map(|(ends, ..)| ends[i].0).sum::<f64>() / 5.0);
+        (first, runs.iter().map(|(.., counts)| *counts).collect::<Vec<_>>())
+    };
+    let (first, counts) = mean(100_000);
+    assert!(first.iter().zip([0.850, 0.903, 0.930]).all(|(mean, htsim)| (mean - htsim).abs() < 0.03), "{first:?}");
+    assert!(counts.iter().all(|[again, timeouts]| again.abs_diff(3_010) <= 3 && *timeouts == 0), "{counts:?}");
+    let (first, counts) = mean(10);
+    assert!((0.72..0.80).contains(&first[0]), "{first:?}");
+    assert!(
+        counts.iter().all(|[again, timeouts]| (200..400).contains(timeouts) && again - timeouts < 3_010),
+        "{counts:?}"
+    );
 }
 
 /// Many senders of the same size to `R`, all at once.
