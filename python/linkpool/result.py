@@ -208,6 +208,11 @@ class Result:
         """Pauses of ports with their reasons, where the scenario's `[record]` asks for them."""
         return self._table("pause_events")
 
+    @cached_property
+    def rank_spans(self) -> pl.DataFrame:
+        """What ranks of jobs do over time, where the scenario's `[record]` asks for it."""
+        return self._table("rank_spans")
+
     def numbers(self, table: str, *names: str) -> list[npt.NDArray[np.float64]]:
         """Return columns of numbers or flags as arrays, without polars: NaN where there is none.
 

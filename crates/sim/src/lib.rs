@@ -47,6 +47,7 @@ pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::summary::summarise;
 pub use results::tables::{Unknown, tables};
+pub use results::timeline::{Doing, RankChange, RankEvent, RankSpan};
 pub use run::{Progress, RunError, simulate};
 pub use session::{Options, Session, SessionError};
 pub use start::driver::{Here, React, Send, SendError, Timer};

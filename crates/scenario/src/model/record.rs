@@ -6,7 +6,11 @@ use linkpool_units::{HostId, Time};
 settings! {
     /// Time series and packets to record. None is recorded by default.
     #[derive(Eq)]
-    pub struct Record {}
+    pub struct Record {
+        /// What each rank of a job does over time, where a workload is of the kind `program` or `training`:
+        /// [`rank_spans.parquet`](results.md#rank_spans).
+        ranks: bool = false;
+    }
     tables {
         /// Queue length of these links.
         queue: QueueSeries;

@@ -38,13 +38,13 @@ use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{Kinds, NoNames, Preset, Settings};
 use linkpool_units::Time;
 use linkpool_workload::FlowPriority;
-use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES};
+use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES, WorkloadKind};
 
 use crate::compile::Compile;
 use crate::errors::Report;
 use crate::file::TABLES;
 use crate::known::Known;
-use crate::model::{Change, Priority, Record, Routing, Scenario, Topology, Transport};
+use crate::model::{Change, Priority, Record, Routing, Scenario, Topology, Transport, Workload};
 use crate::tree::KeyPath;
 use controls::Controls;
 use section::{LONGEST, Section};
@@ -107,6 +107,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     scenario.slow_hosts = slow_host::resolve(&known, period, queue.as_ref(), top);
     scenario.record = record::resolve(&known, period, labels, &transports.resolved, top);
     check_records(&scenario.record, queue.as_ref(), report);
+    check_ranks(&scenario.record, &workloads.resolved, report);
     if let Some((queue, layers)) = queue {
         (scenario.queue, scenario.layer_queues) = (queue, layers);
     }
@@ -254,6 +255,15 @@ fn check_pauses(queues: Option<&(Queue, Vec<(Layer, Queue)>)>, fabric: Option<&F
             );
             return report.error(&path.at("buffer"), message);
         }
+    }
+}
+
+/// What ranks do is recorded where there are some.
+fn check_ranks(record: &Record, workloads: &[Workload], report: &mut Report<'_>) {
+    let has_ranks = |workload: &Workload| matches!(workload.kind, WorkloadKind::Program(_) | WorkloadKind::Training(_));
+    if record.ranks && report.is_good() && !workloads.iter().any(has_ranks) {
+        let why = "there is no rank; write [[workload.program]] or [[workload.training]], or leave it out";
+        report.error(&KeyPath::default().at("record").at("ranks"), why);
     }
 }
 

@@ -129,6 +129,7 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"reno\"\npriority = 3", "transport.tcp.priority", 19, "write discipline = \"priority\" in [queue], or classes"),
     ("control = \"reno\"", "control = \"ndp\"\npriority = \"high\"", "transport.tcp.priority", 19, "whose packets have priorities by their kind"),
     ("control = \"reno\"", "control = \"reno\"\npriority = 8", "transport.tcp.priority", 19, "a whole number from 0 to 7"),
+    ("[record]", "[record]\nranks = true", "record.ranks", 33, "there is no rank; write [[workload.program]]"),
     ("[record]", "[record]\npauses = {}", "record.pauses", 33, "no port is paused; write pfc in [queue]"),
     ("[record]", "[record]\ncapture = { packets = false }", "record.capture.packets", 33, "nothing is left to record"),
     ("mark = 10", "mark_at = \"dequeue\"", "queue.mark_at", 11, "applies only to queues with a `mark`"),

@@ -78,10 +78,10 @@ impl PlannedPrograms {
         }
     }
 
-    /// How long a rank computes for so many units.
-    pub(crate) fn computation(&self, units: u64, rank: u32, iteration: u32) -> Time {
-        let time = Time(self.unit.0.saturating_mul(units));
-        self.slow.as_ref().map_or(time, |slow| slow.time(time, rank, iteration))
+    /// How long a rank computes for so many units: usually, and in this iteration.
+    pub(crate) fn computation(&self, units: u64, rank: u32, iteration: u32) -> (Time, Time) {
+        let usual = Time(self.unit.0.saturating_mul(units));
+        (usual, self.slow.as_ref().map_or(usual, |slow| slow.time(usual, rank, iteration)))
     }
 
     /// How many times as long as the others a rank computes.

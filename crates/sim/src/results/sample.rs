@@ -1,6 +1,7 @@
 //! Rows of time series.
 
 use crate::plan::FlowId;
+use crate::results::timeline::RankEvent;
 use linkpool_network::{LinkId, OnWire, PauseChange, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
@@ -78,19 +79,25 @@ pub enum Value {
     },
     /// A pause of a port begins, goes on, or ends.
     Pause(PauseChange),
+    /// Something happens to a rank.
+    Rank(RankEvent),
 }
 
 impl Sample {
     /// The order of rows: by time, and at one time by the sampled object. It does not depend on
     /// which thread samples.
-    pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
+    pub(crate) fn order(&self) -> (Time, u8, u32, u64) {
         match self.value {
             Value::Queue { link, .. } => (self.at, 0, link.into(), 0),
-            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow.into(), subflow.into()),
-            Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), subflow.into()),
-            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), subflow.into()),
+            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow.into(), u32::from(subflow).into()),
+            Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), u32::from(subflow).into()),
+            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), u32::from(subflow).into()),
             Value::Counters { link, .. } => (self.at, 4, link.into(), 0),
             Value::Pause(change) => (self.at, 5, change.link.into(), change.priority.into()),
+            // Events of a rank at one time have their order.
+            Value::Rank(RankEvent { programs, rank, number, .. }) => {
+                (self.at, 6, programs, u64::from(rank) << 32 | u64::from(number))
+            }
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::plan::{FlowId, Plan};
 use crate::results::column::{Row, TableInfo, table};
+use crate::results::rank_spans_table::RankSpanRow;
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
+use crate::results::timeline::Timeline;
 use linkpool_network::{LinkId, OnWire, PauseChange, PauseEvent, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
@@ -198,6 +200,7 @@ pub(crate) struct SeriesTables<'p> {
     rtt: Option<Table>,
     counters: Option<Table>,
     pauses: Option<Table>,
+    ranks: Option<(Timeline, Table)>,
 }
 
 impl<'p> SeriesTables<'p> {
@@ -213,6 +216,7 @@ impl<'p> SeriesTables<'p> {
             rtt: wanted(record.rtt.is_some(), Table::create::<RttRow>)?,
             counters: wanted(record.counters.is_some(), Table::create::<CounterRow<'_>>)?,
             pauses: wanted(record.pauses.is_some(), Table::create::<PauseEventRow<'_>>)?,
+            ranks: wanted(record.ranks, Table::create::<RankSpanRow<'_>>)?.map(|table| (Timeline::new(plan), table)),
         })
     }
 
@@ -240,11 +244,22 @@ impl<'p> SeriesTables<'p> {
                 let (link, behind) = (name(change.link), change.reason.behind.map(name));
                 push(&mut self.pauses, &PauseEventRow { at, link, change, behind })
             }
+            Value::Rank(event) => {
+                let (plan, Some((timeline, table))) = (self.plan, &mut self.ranks) else { return Ok(()) };
+                let mut written = Ok(());
+                timeline.push(at, event, &mut |span| {
+                    if written.is_ok() {
+                        written = table.push(&RankSpanRow { plan, span });
+                    }
+                });
+                written
+            }
         }
     }
 
     pub(crate) fn close(self) -> Result<()> {
-        let all = [self.queue, self.cwnd, self.rate, self.rtt, self.counters, self.pauses];
+        let ranks = self.ranks.map(|(_, table)| table);
+        let all = [self.queue, self.cwnd, self.rate, self.rtt, self.counters, self.pauses, ranks];
         all.into_iter().flatten().try_for_each(Table::close)
     }
 }
@@ -253,6 +268,13 @@ fn push<R: Row>(table: &mut Option<Table>, row: &R) -> Result<()> {
     table.as_mut().map_or(Ok(()), |table| table.push(row))
 }
 
-/// The tables of this file.
-pub(super) const SERIES: [TableInfo; 6] =
-    [QueueRow::TABLE, CwndRow::TABLE, RateRow::TABLE, RttRow::TABLE, CounterRow::TABLE, PauseEventRow::TABLE];
+/// The tables of series.
+pub(super) const SERIES: [TableInfo; 7] = [
+    QueueRow::TABLE,
+    CwndRow::TABLE,
+    RateRow::TABLE,
+    RttRow::TABLE,
+    CounterRow::TABLE,
+    PauseEventRow::TABLE,
+    RankSpanRow::TABLE,
+];

@@ -5,7 +5,9 @@ use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::plan::{FlowId, MessageOf, Plan, PlannedFlow, PlannedPrograms};
 use crate::results::outcome::RankOutcome;
+use crate::results::sample::{Sample, Value};
 use crate::results::sink::Limit;
+use crate::results::timeline::{RankChange, RankEvent};
 use linkpool_network::{HostId, Network, NodeId};
 use linkpool_units::Time;
 use linkpool_workload::Saved;
@@ -36,6 +38,8 @@ pub(crate) struct Ranks<'p> {
     here: Vec<Vec<Option<Running<'p>>>>,
     /// How often each of the programs has failed, by place in the plan and by rank.
     failed: Vec<Vec<u32>>,
+    /// How many of its events are recorded, by place and by rank; empty: none are.
+    recorded: Vec<Vec<u32>>,
     /// Empty, for use.
     actions: Vec<Action>,
 }
@@ -49,14 +53,17 @@ struct Running<'p> {
     start: Time,
     /// When all receives, and calcs of more than 0 units, of the iteration had ended.
     received: Option<Time>,
+    /// It has ended the iteration, and writes a checkpoint.
+    saves: bool,
 }
 
 impl<'p> Ranks<'p> {
     pub(crate) fn new(plan: &'p Plan, checkpoints: Checkpoints) -> Ranks<'p> {
         let none = |programs: &PlannedPrograms| programs.hosts.iter().map(|_| None).collect();
         let here = plan.programs.iter().map(none).collect();
-        let failed = plan.programs.iter().map(|programs| vec![0; programs.hosts.len()]).collect();
-        Ranks { plan, checkpoints, here, failed, actions: Vec::new() }
+        let failed: Vec<_> = plan.programs.iter().map(|programs| vec![0; programs.hosts.len()]).collect();
+        let recorded = if plan.record.ranks { failed.clone() } else { Vec::new() };
+        Ranks { plan, checkpoints, here, failed, recorded, actions: Vec::new() }
     }
 
     /// A rank begins: at the start of its job, or where it goes on after a failure.
@@ -66,9 +73,12 @@ impl<'p> Ranks<'p> {
         let iteration = if restart > 0 { self.checkpoints.of(programs).go_on(rank, restart) } else { 0 };
         if iteration < planned.iterations {
             let machine = Machine::new(&planned.programs.ranks[rank as usize]);
-            let running = Running { restart, iteration, machine, start: context.now, received: None };
+            let running = Running { restart, iteration, machine, start: context.now, received: None, saves: false };
             self.here[programs as usize][rank as usize] = Some(running);
+            record(&mut self.recorded, (programs, rank), RankChange::Begins(iteration), context);
             self.with((programs, rank), context, Machine::begin);
+        } else {
+            record(&mut self.recorded, (programs, rank), RankChange::Done, context);
         }
     }
 
@@ -91,6 +101,7 @@ impl<'p> Ranks<'p> {
             context.record().ranks.push(outcome((programs, rank), &running, None, context.now));
         }
         self.failed[programs as usize][rank as usize] += 1;
+        record(&mut self.recorded, (programs, rank), RankChange::Fails, context);
         // All ranks of all partitions have stopped before.
         let at = context.now.saturating_add(restarts.recovery.max(context.lookahead));
         context.leave(host, at, Message::BeginRank((programs, rank)));
@@ -100,8 +111,9 @@ impl<'p> Ranks<'p> {
     fn saved(&mut self, (programs, rank): (u32, u32), context: &mut Context) {
         if let Some(running) = &mut self.here[programs as usize][rank as usize] {
             running.iteration += 1;
-            (running.start, running.received) = (context.now, None);
+            (running.start, running.received, running.saves) = (context.now, None, false);
             self.checkpoints.of(programs).save(rank, running.iteration);
+            record(&mut self.recorded, (programs, rank), RankChange::Begins(running.iteration), context);
             self.with((programs, rank), context, Machine::begin);
         }
     }
@@ -121,6 +133,7 @@ impl<'p> Ranks<'p> {
         let place = &mut self.here[programs as usize][rank as usize];
         let Some(running) = place else { return };
         act(&mut running.machine, &mut self.actions);
+        let mut note = |change, context: &Context| record(&mut self.recorded, (programs, rank), change, context);
         let planned = &self.plan.programs[programs as usize];
         let host = NodeId::from(planned.hosts[rank as usize]);
         loop {
@@ -133,6 +146,8 @@ impl<'p> Ranks<'p> {
                         };
                         if context.now < self.plan.last_start {
                             context.leave(host, context.now, Message::Start(id, planned.flow(of, context.now)));
+                            let to = planned.programs.ranks[rank as usize].nodes()[node as usize].peer;
+                            note(RankChange::Sends(to, running.restart), context);
                         }
                     }
                     Action::Tell(other, node) => {
@@ -142,16 +157,18 @@ impl<'p> Ranks<'p> {
                     }
                     Action::Calculate(node) => {
                         let units = planned.programs.ranks[rank as usize].nodes()[node as usize].size;
-                        let time = planned.computation(units, rank, running.iteration);
+                        let (usual, time) = planned.computation(units, rank, running.iteration);
                         let at = context.now.saturating_add(time);
                         context.leave(host, at, Message::Calculated((programs, rank), node));
+                        note(RankChange::Computes(context.now.saturating_add(usual)), context);
                     }
                 }
             }
             if running.machine.has_received_all() && running.received.is_none() {
                 running.received = Some(context.now);
             }
-            if !running.machine.is_done() {
+            // Messages of the next iteration may come to a rank that writes a checkpoint.
+            if !running.machine.is_done() || running.saves {
                 return;
             }
             let done = outcome((programs, rank), running, Some(context.now), context.now);
@@ -159,11 +176,13 @@ impl<'p> Ranks<'p> {
             if running.iteration + 1 == planned.iterations {
                 *place = None;
                 self.checkpoints.of(programs).save(rank, planned.iterations);
-                return;
+                return note(RankChange::Done, context);
             }
             if let Some(restarts) = &planned.restarts
                 && restarts.saves(running.iteration, planned.iterations)
             {
+                note(RankChange::Saves, context);
+                running.saves = true;
                 return context.leave(
                     host,
                     context.now.saturating_add(restarts.write),
@@ -172,13 +191,24 @@ impl<'p> Ranks<'p> {
             }
             running.iteration += 1;
             (running.start, running.received) = (context.now, None);
+            note(RankChange::Begins(running.iteration), context);
             running.machine.begin(&mut self.actions);
         }
     }
 }
 
+/// Records an event of a rank, if such events are wanted.
+fn record(recorded: &mut [Vec<u32>], (programs, rank): (u32, u32), change: RankChange, context: &Context) {
+    if let Some(of_programs) = recorded.get_mut(programs as usize) {
+        let number = &mut of_programs[rank as usize];
+        let value = Value::Rank(RankEvent { programs, rank, number: *number, change });
+        context.sample([Sample { at: context.now, value }]);
+        *number = number.wrapping_add(1);
+    }
+}
+
 fn outcome((programs, rank): (u32, u32), running: &Running<'_>, end: Option<Time>, active_until: Time) -> RankOutcome {
-    let Running { restart, iteration, start, received, ref machine } = *running;
+    let Running { restart, iteration, start, received, ref machine, .. } = *running;
     let left = (machine.left(), if end.is_none() { machine.first_left() } else { None });
     RankOutcome { programs: programs as usize, rank, restart, iteration, start, received, end, active_until, left }
 }
@@ -205,6 +235,7 @@ impl<'p> Component for Ranks<'p> {
             Message::Failed(rank, _) => self.fail(rank, context),
             Message::Saved(rank) => self.saved(rank, context),
             Message::Calculated(rank, node) => {
+                record(&mut self.recorded, rank, RankChange::Computed, context);
                 self.with(rank, context, |machine, actions| machine.ended(node, actions));
             }
             Message::Told(rank, node) => {
@@ -222,6 +253,7 @@ impl<'p> Component for Ranks<'p> {
         if !self.is_current(programs, of, send.peer) {
             return;
         }
+        record(&mut self.recorded, (programs as u32, send.peer), RankChange::Heard, context);
         self.with((programs as u32, send.peer), context, |machine, actions| {
             machine.arrived(of.rank, send, channel, actions);
         });
@@ -231,6 +263,7 @@ impl<'p> Component for Ranks<'p> {
         if let Some((programs, of)) = self.plan.of_programs(flow).filter(|_| finished)
             && self.is_current(programs, of, of.rank)
         {
+            record(&mut self.recorded, (programs as u32, of.rank), RankChange::Heard, context);
             self.with((programs as u32, of.rank), context, |machine, actions| machine.ended(of.node, actions));
         }
     }
@@ -238,9 +271,14 @@ impl<'p> Component for Ranks<'p> {
     /// Records the iterations that are not done.
     fn on_end(&mut self, _: &mut Network, context: &mut Context) {
         let now = context.now;
+        for (programs, planned) in (0u32..).zip(&self.plan.programs) {
+            for (rank, _) in (0u32..).zip(&planned.hosts).filter(|(_, host)| context.is_mine(NodeId::from(**host))) {
+                record(&mut self.recorded, (programs, rank), RankChange::Cut, context);
+            }
+        }
         let ranks = |(programs, ranks): (u32, &'_ Vec<Option<Running<'p>>>)| -> Vec<RankOutcome> {
             let begun = (0u32..).zip(ranks).filter_map(|(rank, running)| Some((rank, running.as_ref()?)));
-            let begun = begun.filter(|(_, running)| running.start < now);
+            let begun = begun.filter(|(_, running)| running.start < now && !running.saves);
             begun.map(|(rank, running)| outcome((programs, rank), running, None, now)).collect()
         };
         let outcomes: Vec<RankOutcome> = (0u32..).zip(&self.here).flat_map(ranks).collect();

@@ -37,6 +37,7 @@ mod ports;
 mod processes;
 mod programs;
 mod random_scenarios;
+mod rank_spans;
 mod recording;
 mod relatives;
 mod repeat;

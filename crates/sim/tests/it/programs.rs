@@ -22,11 +22,11 @@ pub fn beside(text: &str, files: &[(&str, &[u8])]) -> Scenario {
 
 /// Hosts `S1` to `S3` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40
 /// of them headers and ACKs of 40, one for each packet.
-const FOUR_HOSTS: &str = "duration = \"90ms\"\ndrain = \"9ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\n\
+pub const FOUR_HOSTS: &str = "duration = \"90ms\"\ndrain = \"9ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\n\
     delay = \"10us\"\n[transport.t]\ncontrol = \"reno\"\nmss = \"960B\"\nheader = \"40B\"\nack_size = \"40B\"\n\
     ack_every = 1\n";
 
-const WORKLOAD: &str = "[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\n";
+pub const WORKLOAD: &str = "[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\n";
 
 /// Outcomes with those of ranks.
 #[derive(Default)]
@@ -175,7 +175,7 @@ fn slow_ranks_compute_longer() {
 }
 
 /// Rank 0 computes for 100 us and sends a packet to rank 1, again and again.
-const SENDS: &str =
+pub const SENDS: &str =
     "num_ranks 2\nrank 0 {\na: calc 100000\nb: send 960b to 1\nb requires a\n}\nrank 1 {\nrecv 960b from 0\n}\n";
 
 /// Restart, iteration, start and end in us, and whether it failed.
