@@ -66,8 +66,9 @@ class Judge:
         self.wrong: list[str] = []
         self.scenario = tomllib.loads((directory / "scenario.toml").read_text("utf-8"))
         self.run = json.loads((directory / "run.json").read_text("utf-8"))
-        self.flows, self.subflows, self.links, self.changes = (
-            table(directory, name) for name in ("flows", "subflows", "links", "changes")
+        self.flows, self.subflows, self.links, self.changes, self.spans = (
+            table(directory, name)
+            for name in ("flows", "subflows", "links", "changes", "rank_spans")
         )
 
     def holds(self, condition: bool, what: str) -> None:
@@ -82,6 +83,7 @@ class Judge:
         self.bounds()
         self.ports()
         self.series()
+        self.ranks()
         self.packets()
         self.summary()
         return self.wrong
@@ -221,6 +223,40 @@ class Judge:
         for row in () if trims else table(self.directory, "queue"):
             most = links[row["link"]]["max_queue_pkts"]
             self.holds(row["queue_pkts"] <= most, f"{row['link']}: {row['queue_pkts']} > {most}")
+
+    def ranks(self) -> None:
+        """What a rank does has no gaps, from the start of its job to its end, and adds up."""
+        rows = table(self.directory, "ranks")
+        of = defaultdict(list)
+        for span in self.spans:
+            of[span["workload"], span["rank"]].append(span)
+        if not self.spans:
+            return
+        for (workload, rank), spans in of.items():
+            job, name = [row for row in rows if row["workload"] == workload], f"rank {rank}"
+            self.holds(spans[0]["start_s"] == min(row["start_s"] for row in job), f"{name}: start")
+            gaps = [(a["end_s"], b["start_s"]) for a, b in pairwise(spans)]
+            self.holds(all(a == b for a, b in gaps), f"{name}: {gaps}")
+            iterations = self.scenario["workload"]["training"][0]["iterations"]
+            done = [row for row in job if row["end_s"] and row["iteration"] == iterations - 1]
+            over = len({row["rank"] for row in done}) == len({row["rank"] for row in job})
+            last = max(row["end_s"] for row in done) if over else self.run["simulated_s"]
+            self.holds(
+                spans[-1]["end_s"] == last, f"{name}: until {spans[-1]['end_s']}, not {last}"
+            )
+            for row in job:
+                if row["rank"] != rank or row["end_s"] is None:
+                    continue
+                key = (row["iteration"], row["restart"])
+                inside = [
+                    min(span["end_s"], row["end_s"]) - span["start_s"]
+                    for span in spans
+                    if (span["iteration"], span["restart"]) == key
+                    and span["doing"] not in ("checkpoint", "recovery")
+                    and span["start_s"] < row["end_s"]
+                ]
+                near = abs(sum(inside) - (row["end_s"] - row["start_s"])) < EXACT * len(spans)
+                self.holds(near, f"{name}, iteration {key}: {sum(inside)}")
 
     def packets(self) -> None:
         """A capture has each packet of a port that came to the other end."""

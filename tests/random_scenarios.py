@@ -142,6 +142,25 @@ def workload(draw: random.Random, name: str, hosts: list[str], label: str) -> st
     return f'[[workload.{kind}]]\nlabel = "{label}"\ntransport = "{name}"\n{of}{start}{body}'
 
 
+def job(draw: random.Random, name: str, hosts: list[str]) -> str:
+    """Return a model in training, whose ranks are recorded."""
+    ranks = draw.sample(hosts, draw.randint(2, len(hosts)))
+    listed = ", ".join(f'"{host}"' for host in ranks)
+    keys = [
+        f'[[workload.training]]\nlabel = "job"\ntransport = "{name}"\nhosts = [{listed}]',
+        f"dp = {len(ranks)}\npersistent = false\niterations = {draw.randint(1, 4)}",
+        f'forward = "{draw.choice([0, 7, 90])}us"\ngradients = "{draw.choice([2, 30])}KB"',
+    ]
+    if draw.random() < 0.5:
+        keys.append("stragglers = { probability = 0.4, slowdown = 1.7 }")
+    if draw.random() < 0.5:
+        every = draw.randint(1, 2)
+        when = draw.choice(['at = ["90us", "300us"]', 'mtbf = "200us"'])
+        more = f'checkpoint_every = {every}, checkpoint_time = "{draw.choice([0, 20])}us"'
+        keys.append(f'failures = {{ {when}, recovery = "50us", {more} }}')
+    return "\n".join([*keys, "[record]\nranks = true\n"])
+
+
 def change(draw: random.Random, links: list[str], has_limit: bool) -> str:
     """Return a change of a cable; none makes a link faster. Has each port a limit of its own?"""
     cable = draw.choice(links).replace("->", "<->")
@@ -190,6 +209,9 @@ def scenario(number: str) -> str:
         workload(draw, draw.choice(names), hosts, label)
         for label in ("a", "b")[: draw.randint(1, 2)]
     ]
+    by_job = random.Random(f"jobs of {number}")
+    if by_job.random() < 0.3:
+        parts.append(job(by_job, by_job.choice(names), hosts))
     parts += ['[routing]\nkind = "spray"\n'] if spreads else []
     has_limit = "shared_buffer" not in ports and not classes
     parts += [change(draw, links, has_limit)] if changed else []

@@ -184,7 +184,7 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
 
 def test_tables_are_as_documented(scenario: Scenario) -> None:
     # In a hundredth of its time all tables have rows; in all of it there are 200,000 flows.
-    full = linkpool.run(scenario(FULL), set={"duration": "20ms"})
+    full = linkpool.run(scenario(FULL), set={"duration": "20ms", "record.ranks": True})
     # Links do not change where ports pause, so no scenario has every table.
     pfc = {"buffer": "1MB", "xoff": "5KB", "reserve": "0B"}
     pausing = linkpool.run(scenario(SHORT), set={"queue.pfc": pfc, "record.pauses": {}})

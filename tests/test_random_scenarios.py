@@ -100,6 +100,9 @@ WRONG: dict[str, tuple[str, Callable[[Row], None]]] = {
     "utilisation": ("links", more("utilisation", 1.0)),
     "captured": ("links", more("drops_loss", 1)),
     "rows": ("flows", more("flow", 1)),
+    "gap": ("spans", more("end_s", -1e-12)),
+    "begin": ("spans", more("start_s", 1e-12)),
+    "iteration": ("spans", more("iteration", 1)),
 }
 
 
@@ -130,7 +133,13 @@ senders = 2
 receiver = "R"
 size = "100KB"
 bursts = 1
+[[workload.training]]
+transport = "t"
+dp = 2
+persistent = false
+gradients = "3KB"
 [record]
+ranks = true
 counters = { every = "50us", until = "3ms" }
 queue = { links = ["W->R"], every = "20us", until = "3ms" }
 capture = { links = ["W->R"] }

@@ -7,8 +7,8 @@ settings! {
     /// Time series and packets to record. None is recorded by default.
     #[derive(Eq)]
     pub struct Record {
-        /// What each rank of a job does over time, where a workload is of the kind `program` or `training`:
-        /// [`rank_spans.parquet`](results.md#rank_spans).
+        /// What each rank of a job does over time, where a workload is of the kind `program` or
+        /// `training`: [`rank_spans.parquet`](results.md#rank_spans).
         ranks: bool = false;
     }
     tables {
