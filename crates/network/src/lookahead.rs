@@ -16,9 +16,9 @@ use crate::successors::Successors;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The most words of [`Successors`], 512 MiB: they grow with the square of the ports of a switch. Partitions of fabrics
-/// with more meet in each window.
-const MOST_WORDS: usize = 1 << 26;
+/// The most words of [`Successors`] for each link, in the mean: they grow with the square of the ports of a switch, and 256 B are
+/// less than the rest of a link. Partitions of fabrics with more, of switches with more than 2,048 ports, meet in each window.
+const MOST_WORDS: usize = 32;
 
 impl Partitions {
     /// Partitions that meet less often than in each window, where no packet comes back sooner to the partition that it has
@@ -39,12 +39,17 @@ fn find_stages(fabric: &Fabric, partitions: &Partitions, policies: &Policies, ti
     if partitions.count() == 1 || !is_plain || partitions.lead_to_hosts(fabric) {
         return None;
     }
-    if Successors::words(fabric) > MOST_WORDS {
+    if !are_few(fabric) {
         return None;
     }
     let ways = Ways::new(fabric, partitions, Successors::new(fabric, routes))?;
     // Fewer depths make fewer stages.
     (1..MOST_STAGES as u64).rev().find_map(|deepest| ways.stages(deepest)).filter(|stages| stages.windows > 1)
+}
+
+/// Do the [`Successors`] of `fabric` take no more than its links?
+fn are_few(fabric: &Fabric) -> bool {
+    Successors::words(fabric) <= MOST_WORDS * fabric.links().len()
 }
 
 /// When a link runs: `depth` windows ahead of the links that packets from other partitions take first.
@@ -252,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Two switches with 46,000 cables to each other, of 64 ports a word: 2 x 46,000 x 719 words, for each link to them.
+    /// Two switches with 2,048 cables to each other, of 64 ports a word: 2 x 2,048 x 32 words, for each link to them.
     #[test]
     fn none_where_switches_have_too_many_ports() {
         let star = |ports: usize| {
@@ -261,9 +266,9 @@ mod tests {
             (0..ports).for_each(|_| b.cable(one, other, Rate::gbps(1), Time(1)));
             b.build()
         };
-        assert_eq!(Successors::words(&star(46_000)), 2 * 46_000 * 719);
+        assert_eq!(Successors::words(&star(2_048)), 2 * 2_048 * 32);
         assert_eq!(Successors::words(&tree()), 2 * 48 - 16);
-        assert!(Successors::words(&star(46_500)) > MOST_WORDS && Successors::words(&star(46_000)) < MOST_WORDS);
+        assert!(are_few(&star(2_048)) && !are_few(&star(2_049)) && are_few(&tree()));
     }
 
     /// Packets that come to the core are processed four fronts after the one of their window, those that hosts send in that of

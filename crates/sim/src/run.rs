@@ -281,8 +281,8 @@ impl<'p> Run<'p> {
         }
         self.give_until((Time::MAX, Some(simulated)), sink)?;
         let Run { plan, partitions, buffers, mut parts, kept: Kept { data_packets, acked_bytes, .. }, .. } = self;
-        let mut outcome =
-            Outcome { links: Vec::new(), hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };
+        let links = Vec::with_capacity(plan.fabric.links().len());
+        let mut outcome = Outcome { links, hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };
         for (network, hosts) in &parts {
             outcome.hops += network.hops();
             outcome.stray += hosts.stray;

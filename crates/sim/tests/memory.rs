@@ -20,12 +20,16 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Runs the scenario on one thread. Returns the packets with data, the most bytes that were
 /// allocated at a time, and how often records were written.
 fn peak(s: &Scenario) -> (usize, usize, u32) {
+    peak_on(1, s)
+}
+
+fn peak_on(threads: u8, s: &Scenario) -> (usize, usize, u32) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let mut steps = 0;
-    let info = run_to_directory(s, directory.path(), Some(1), &mut |_| {
+    let info = run_to_directory(s, directory.path(), Some(threads), &mut |_| {
         steps += 1;
         true
     })
@@ -123,4 +127,42 @@ fn flows_that_start_together_take_less_than_is_estimated() {
         assert!(packets > 100, "{packets} packets");
         assert!(taken < estimated(&s), "{taken} B; estimated: {}", estimated(&s));
     }
+}
+
+/// Nodes are many and hosts few: four leaves with four hosts each and so many spines between them. No memory grows with the square of
+/// the ports of a switch, which the estimate would not see (100,000 spines took 5.1 GB, 400,000 ended the process).
+#[test]
+fn memory_grows_with_the_spines_not_with_their_square() {
+    let spines = |n: usize| {
+        let s = scenario(&format!(
+            r#"
+            duration = "1ms"
+            [topology.leaf-spine]
+            leaves = 4
+            spines = {n}
+            hosts_per_leaf = 4
+            rate = "10Gbps"
+            delay = "1us"
+            [transport.t]
+            control = "dctcp"
+            [[workload.permutation]]
+            transport = "t"
+            size = "10KB"
+            "#
+        ));
+        let taken = [1, 2].map(|threads| {
+            let (packets, taken, _) = peak_on(threads, &s);
+            assert!(packets >= 112, "{packets} packets");
+            taken
+        });
+        (taken, estimated(&s))
+    };
+    let (few, _) = spines(4_000);
+    let (many, estimate) = spines(16_000);
+    for (few, many) in few.into_iter().zip(many) {
+        assert!(many < 5 * few, "{few} B, then {many} B");
+    }
+    // Each thread more has some arrays of all links.
+    let of_a_thread = (many[1] - many[0]) / 128_000;
+    assert!(many[0] < estimate && of_a_thread < 250, "{} B; estimated: {estimate}; {of_a_thread} B a link", many[0]);
 }
