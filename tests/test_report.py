@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.report.data import time
+from linkpool.report.data import ranks, time
 from linkpool.report.data.flows import MOST, SLOWEST
 from linkpool.report.data.result import result_data
 from linkpool.report.page import write_report
@@ -159,6 +159,80 @@ def test_slow_links_are_marked(tmp_path: Path) -> None:
         ("A->B", "down", 0.2, 0.3),
         ("B->A", "slow", 0.5, None),
     ]
+
+
+ZERO = "computation 100 communication 198.24 checkpoint 208.24 | computation 300 recovery 350 | "
+ZERO += "computation 450 straggling 500 communication 556.64"
+ONE = "wait 100 communication 177.6 checkpoint 187.6 | wait 300 recovery 350 | "
+ONE += "wait 500 communication 536 wait 556.64"
+
+
+def rank_spans() -> pl.DataFrame:
+    """Return the spans of docs/scenario/record.md, of ranks 0 and 1: until when, in us."""
+    rows = []
+    for rank, told in enumerate((ZERO, ONE)):
+        at = 0.0
+        for attempt, of in enumerate(told.split(" | ")):
+            words = of.split()
+            for doing, until in zip(words[::2], words[1::2], strict=True):
+                end = float(until) * 1e-6
+                key = {"iteration": min(attempt, 1), "restart": max(attempt - 1, 0)}
+                span = {"label": "job", "rank": rank, "host": f"h{rank}", "doing": doing}
+                rows.append({**span, **key, "start_s": at, "end_s": end})
+                at = end
+    return table("rank_spans", rows)
+
+
+def test_where_the_time_of_iterations_went(tmp_path: Path) -> None:
+    """What the failure cut off, and the recovery, are lost; means over both ranks."""
+    page = data(written(tmp_path, [finished(1e-4)], rank_spans=rank_spans()))
+    found = page["ranks"]["table"]
+    assert found["names"][:3] == ["label", "iteration", "time_s"]
+    assert found["names"][3:] == [f"{kind}_share" for kind in ranks.SPENT]
+    zero, one = (208.24 + 187.6, 348.4 + 369.04)
+    first = [100, 0, 98.24 + 77.6, 100, 20, 0]
+    second = [100, 50, 56.64 + 36, 150 + 20.64, 0, 91.76 + 112.4 + 100]
+    both = [a + b for a, b in zip(first, second, strict=True)]
+    expected = [("all", zero + one, both), ("0", zero, first), ("1", one, second)]
+    for row, (iteration, total, spent) in zip(found["rows"], expected, strict=True):
+        assert row[:2] == ["job", iteration]
+        shares = [us / total for us in spent]
+        assert row[2:] == pytest.approx([total / 2 * 1e-6, *shares], rel=5e-5, abs=1e-9)
+        assert sum(row[3:]) == pytest.approx(1.0, rel=5e-5)
+    when = [(0.0, 556.64), (0.0, 208.24), (187.6, 556.64)]
+    assert page["ranks"]["when"] == [pytest.approx([1e-6 * t for t in two]) for two in when]
+    assert page["end"] == pytest.approx(556.64e-6), "the page is as long as the job"
+
+
+def test_ranks_that_others_wait_for_come_first(tmp_path: Path) -> None:
+    [job] = data(written(tmp_path, [finished(1e-4)], rank_spans=rank_spans()))["ranks"]["jobs"]
+    assert (job["name"], job["of"], job["ranks"], job["hosts"]) == ("job", 2, [0, 1], ["h0", "h1"])
+    [zero, one] = job["rows"]
+    kinds = [ranks.KINDS[kind] for kind in zero["k"]]
+    assert kinds == ZERO.replace("| ", "").split()[::2]
+    times = [0.0, *map(float, ONE.replace("| ", "").split()[1::2])]
+    assert one["t"] == pytest.approx([1e-6 * t for t in times])
+    assert one["i"] == [0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_many_ranks_and_many_spans_are_thinned_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "MOST_RANKS", 1)
+    monkeypatch.setattr(ranks, "MOST_SPANS", 7)
+    monkeypatch.setattr(ranks, "PARTS", 5)
+    page = data(written(tmp_path, [finished(1e-4)], rank_spans=rank_spans()))
+    [job] = page["ranks"]["jobs"]
+    assert (job["of"], job["ranks"], job["parts"]) == (2, [0], 5)
+    # Parts of 111.328 us, by what takes most of each.
+    [row] = job["rows"]
+    kinds = ["computation", "communication", "computation", "computation", "communication"]
+    expected = ["computation", "communication", "computation", "communication"]
+    assert kinds.count("computation") == 3
+    assert [ranks.KINDS[kind] for kind in row["k"]] == expected
+    assert row["t"] == pytest.approx([111.328e-6 * part for part in (0, 1, 2, 4, 5)])
+    assert any("1 of the 2 ranks of job" in note for note in page["notes"])
+    assert any("drawn in 5 parts" in note for note in page["notes"])
 
 
 def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:

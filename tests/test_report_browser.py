@@ -80,6 +80,45 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Study.parse(text, folder / "s.toml").run(folder / "out").dir / "report.html"
 
 
+JOB = """
+duration = "20ms"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "10Gbps"
+delay = "2us"
+[transport.t]
+control = "reno"
+[[workload.training]]
+transport = "t"
+label = "train"
+pp = 2
+dp = 4
+micro_batches = 4
+forward = "60us"
+backward = "90us"
+activations = "50KB"
+gradients = "1MB"
+iterations = 4
+stragglers = { ranks = [5], slowdown = 2, from_iteration = 1 }
+failures = { at = ["5ms"], recovery = "900us", checkpoint_time = "300us" }
+[record]
+ranks = true
+counters = { every = "50us" }
+"""
+
+
+@pytest.fixture(scope="module")
+def job_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a page about a job with a straggler, a failure and checkpoints."""
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "job.toml").write_text(JOB, encoding="utf-8")
+    linkpool.run(folder / "job.toml", out=folder / "job")
+    write_report(arms_of([folder / "job"]), folder / "page.html")
+    return folder / "page.html"
+
+
 @pytest.fixture
 def browser(page: Path) -> Iterator[Any]:
     with opened(page) as driver:
@@ -246,7 +285,7 @@ def shown_at(browser: Any, width: int) -> None:
     browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
 
 
-@pytest.mark.parametrize("which", ["page", "study_page"])
+@pytest.mark.parametrize("which", ["page", "study_page", "job_page"])
 def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None:
     """In light and dark axe-core finds no violation; a telephone and paper are wide enough."""
     with opened(request.getfixturevalue(which)) as browser:
@@ -271,6 +310,54 @@ def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None
         assert browser.execute_script(gone) == browser.execute_script(headings), "no other button"
     if not AXE.exists():
         pytest.skip("axe-core was not asked, as it is not installed: npm ci in web/")
+
+
+COUNTED = """
+const [canvas, names] = arguments;
+const style = getComputedStyle(document.documentElement);
+const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+const counts = names.map(() => 0);
+const wanted = names.map(name => parseInt(style.getPropertyValue(`--${name}`).trim().slice(1), 16));
+for (let i = 0; i < data.length; i += 4) {
+  const at = wanted.indexOf(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+  if (at >= 0) counts[at] += 1;
+}
+return counts;
+"""
+"""How many pixels of a canvas have each of some colours of the style sheet."""
+
+
+def test_ranks_are_drawn_and_an_iteration_can_be_looked_at(job_page: Path) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    with opened(job_page) as browser:
+        titles = [e.text for e in browser.find_elements("css selector", ".chart-title")]
+        number = next(i for i, text in enumerate(titles) if text.startswith("ranks of train"))
+        chart = browser.find_elements("css selector", ".timeline .chart")[number]
+        canvas = chart.find_element("css selector", "canvas")
+        keys = [e.text for e in browser.find_elements("css selector", ".timeline .key")]
+        assert len(keys) == 6, keys
+        image = "return arguments[0].toDataURL()"
+        whole = browser.execute_script(image, canvas)
+        kinds = ("series-0", "series-1", "series-4", "idle", "series-2", "series-6")
+        counts = browser.execute_script(COUNTED, canvas, kinds)
+        assert all(count > 50 for count in counts), dict(zip(kinds, counts, strict=True))
+        # Iterations are rows: one is chosen by keyboard, and the address says so.
+        rows = browser.find_elements("css selector", "tr.choice")
+        first = [row for row in rows if row.text.startswith("train 1 ")]
+        browser.execute_script("arguments[0].focus()", first[0])
+        first[0].send_keys("\n")
+        wait(browser, lambda: browser.execute_script(image, canvas) != whole)
+        place = browser.execute_script("return location.hash")
+        start, end = (float(part.split("=")[1]) for part in place.split("&")[-2:])
+        assert 0 < start < 5e-3 < end
+        # What is under the pointer is said.
+        over = chart.find_element("css selector", ".u-over")
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", over)
+        ActionChains(browser).move_to_element(over).pause(0.2).move_by_offset(3, -40).perform()
+        said = chart.find_element("xpath", "following-sibling::p")
+        wait(browser, lambda: said.text.startswith("rank "))
+        assert ", iteration " in said.text
 
 
 def test_paper_is_light(browser: Any) -> None:

@@ -54,6 +54,27 @@ export interface Heat {
   paused: [number, number, number][];
 }
 
+/** What ranks of a job did over time. */
+export interface Job {
+  name: string;
+  /** The number of ranks; those that are drawn, and their hosts, follow. */
+  of: number;
+  ranks: number[];
+  hosts: string[];
+  /** In so many parts of its time a rank has what it did for most of each; null: nothing is left out. */
+  parts: Maybe;
+  /** Of each rank the edges of spans in seconds, what each is, by number, and its iteration. */
+  rows: { t: number[]; k: number[]; i: number[] | null }[];
+}
+
+export interface Ranks {
+  jobs: Job[];
+  kinds: string[];
+  table: Table;
+  /** Of each row of the table: from when until when. */
+  when: [number, number][];
+}
+
 export interface Fabric {
   names: string[];
   layers: string[];
@@ -81,6 +102,7 @@ export interface ResultData {
   lanes: Record<string, Lane>;
   heat: Heat | null;
   failures: Columns | null;
+  ranks: Ranks | null;
   goodput: { spread: boolean; step: number; t: number[]; series: Record<string, number[]> };
   fabric: Fabric | string;
   tables: Table[];

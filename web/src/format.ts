@@ -49,11 +49,11 @@ export function cell(name: string, value: number | string | boolean | null): str
   if (/_s$/.test(name)) return seconds(value);
   if (/bps$/.test(name)) return rate(value);
   if (/bytes$/.test(name)) return bytes(value);
-  if (/^utilisation|^loss|^load/.test(name)) return percent(value);
+  if (/^utilisation|^loss|^load|_share$/.test(name)) return percent(value);
   return Number.isInteger(value) ? count(value) : number(value);
 }
 
 /** The heading of a column. */
 export function heading(name: string): string {
-  return name.replace(/_(s|bps|bytes|pkts)$/, "").replaceAll("_", " ").replace(/\bfct\b/, "FCT").replace(/\bjct\b/, "JCT");
+  return name.replace(/_(s|bps|bytes|pkts|share)$/, "").replaceAll("_", " ").replace(/\bfct\b/, "FCT").replace(/\bjct\b/, "JCT");
 }

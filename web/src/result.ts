@@ -1,6 +1,6 @@
 // The part of the page that is about one result.
 
-import type { Group, ResultData, Table } from "./data";
+import type { Group, Ranks, ResultData, Table } from "./data";
 import { h, section } from "./dom";
 import { KINDS } from "./events";
 import { fabric } from "./fabric";
@@ -55,6 +55,8 @@ export function result(of: ResultData, at: Place): HTMLElement {
   const first = byNumber.get(at.flow ?? -1) ?? slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
   requestAnimationFrame(() => {
     if (first) choose(first.flow); else timeline.show(null, [0, of.end]);
+    // Ranks are seen best in the whole run.
+    if (of.ranks && at.flow === undefined && at.from === undefined) timeline.zoom([0, of.end]);
     if (at.from !== undefined && at.to !== undefined && at.from < at.to) timeline.zoom([at.from, at.to]);
     if (at.flow !== undefined || at.from !== undefined) window.scrollIntoView();
   });
@@ -79,12 +81,19 @@ export function result(of: ResultData, at: Place): HTMLElement {
     groups.length > 1 ? table({ title: "By transport", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g.at_least.includes(n) ? `≥ ${seconds((g as any)[n])}` : (g as any)[n]))) }) : null,
     section("Which flows were slow", "Each dot is a flow, each triangle one that had not finished when the run ended and will be slower. Lines: median, and dotted the 99th percentile, of flows of about that size. Click a flow to open it.",
       h("div", { class: "two" }, scatter(of, pick), table(slow, (row) => pick(row[0] as number)))),
+    of.ranks ? section("Iterations of jobs", "Where the time of an iteration went, as means over its ranks. Lost is what was done again after a failure, and recoveries from failures. Click an iteration to see it over time. " + of.ranks.table.note, iterations(of.ranks, (range) => { go(range); document.querySelector(".timeline")!.scrollIntoView({ block: "start" }); })) : null,
     window,
     section("The fabric", "", fabric(of.fabric)),
     section("Tables", "Click a heading to sort.", ...of.tables.map((each) => table(each))),
     section("What this page is made of", "", h("ul", {}, ...of.notes.map((note) => h("li", {}, note))),
       h("details", {}, h("summary", {}, "The scenario as run"), h("pre", {}, of.scenario))),
   );
+}
+
+/** The table of iterations; a row that is clicked is seen over time. */
+function iterations(of: Ranks, zoom: (range: [number, number]) => void): HTMLElement {
+  const when = new Map(of.table.rows.map((row, i) => [row, of.when[i]]));
+  return table(of.table, (row) => zoom(when.get(row)!));
 }
 
 const GROUP = ["name", "flows", "finished", "unfinished", "fct_mean_s", "fct_p50_s", "fct_p99_s", "goodput_bps", "jain", "timeouts", "retransmits", "suppressions"];

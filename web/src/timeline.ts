@@ -5,6 +5,7 @@ import type { Heat, ResultData } from "./data";
 import { h } from "./dom";
 import { KINDS } from "./events";
 import { number, rate } from "./format";
+import { drawRanks, legend, names, under } from "./ranks";
 import { colour, onTheme, ramp, series } from "./theme";
 import { rows } from "./scatter";
 
@@ -35,6 +36,7 @@ export class Timeline {
     this.box.replaceChildren();
     this.range = range;
     if (flow !== null) this.lanes(flow);
+    this.ranks();
     this.strip();
     this.goodput();
   }
@@ -112,6 +114,31 @@ export class Timeline {
     });
   }
 
+  private ranks(): void {
+    if (!this.of.ranks) return;
+    const { jobs, kinds } = this.of.ranks;
+    this.box.append(legend(jobs, kinds));
+    for (const job of jobs) {
+      const [n, labels] = [job.rows.length, names(job)];
+      const left = n < job.of ? `; ${n} of ${job.of} are shown` : "";
+      const said = h("p", { class: "said", "aria-live": "off" });
+      this.add(`ranks of ${job.name}, those first that waited least for others${left}`, n * ROW, {
+        series: [{ stroke: "transparent", points: { show: false } }],
+        scales: { y: { range: [0, n] } },
+        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
+        axes: [{
+          grid: { show: false }, splits: () => labels.map((_, i) => n - i - 0.5), values: () => labels,
+          font: "10px system-ui, sans-serif", space: 1, gap: 6,
+        }],
+        hooks: {
+          draw: [(chart) => drawRanks(chart, job, kinds)],
+          setCursor: [(chart) => { if (chart.over.matches(":hover")) said.textContent = under(chart, job, kinds); }],
+        },
+      }, [[0, this.of.end], [0, 0]], true);
+      this.box.append(said);
+    }
+  }
+
   private strip(): void {
     const heat = this.of.heat;
     if (!heat) return;
@@ -119,7 +146,7 @@ export class Timeline {
     const n = heat.links.length;
     this.add("links: share of their rate that they carried; red dots: packets lost; hatched red: down; hatched orange: at a lower rate" +
       (heat.paused.length ? "; purple at the foot: paused, the higher the longer" : ""), n * ROW, {
-      series: [{ stroke: "transparent" }],
+      series: [{ stroke: "transparent", points: { show: false } }],
       scales: { y: { range: [0, n] } },
       cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
       axes: [{

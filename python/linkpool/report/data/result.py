@@ -10,6 +10,7 @@ from linkpool.report.data.flows import SLOWEST, flows
 from linkpool.report.data.lanes import MOST as MOST_LANES
 from linkpool.report.data.lanes import chosen, lanes
 from linkpool.report.data.numbers import columns
+from linkpool.report.data.ranks import ranks
 from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
 from linkpool.report.data.traced import add_traces, how_many
@@ -35,7 +36,8 @@ def result_data(
     """
     result = max(arm.results, key=_worst)
     picture = fabric(result)
-    end = active_end(result)
+    of_ranks = ranks(result)
+    end = max(active_end(result), of_ranks["end"] if of_ranks else 0.0)
     with_lanes, recorded = chosen(result, list(asked))
     of_flows = flows(result, with_lanes)
     strip = heat(result, end)
@@ -58,6 +60,7 @@ def result_data(
         "flows": of_flows,
         "lanes": of_lanes,
         "heat": strip,
+        "ranks": of_ranks,
         "failures": columns(failures(result), 10) if result.has("changes") else None,
         "goodput": goodput(result, end),
         "fabric": picture,
@@ -67,6 +70,7 @@ def result_data(
             *(f"{notice[:1].upper()}{notice[1:]}." for notice in notices(result)),
             *([note] if note else []),
             *_notes(result, of_flows, recorded, len(with_lanes), strip),
+            *_of_ranks(result, of_ranks),
         ],
     }
 
@@ -85,6 +89,28 @@ def _of_several(arm: Arm, shown: Result) -> list[str]:
 def _worst(result: Result) -> float:
     """Return the largest slowdown of a measured flow, finished or not."""
     return max(slowest(result.scan("flows"), 1)["slowdown"], default=0.0)
+
+
+def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
+    """Name the ranks that the page leaves out, or the key that asks for ranks."""
+    if of_ranks is None:
+        if not result.has("ranks"):
+            return []
+        return ["The run did not record what ranks did over time; record.ranks asks for it."]
+    notes = []
+    for job in of_ranks["jobs"]:
+        shown = len(job["ranks"])
+        if shown < job["of"]:
+            notes.append(
+                f"{shown} of the {job['of']} ranks of {job['name']} are drawn: those that waited "
+                "least for others. Shares of an iteration's time are means over all."
+            )
+        if job["parts"]:
+            notes.append(
+                f"The time of {job['name']} is drawn in {job['parts']} parts: of each, what a rank "
+                "did for most of it."
+            )
+    return notes
 
 
 def _notes(
