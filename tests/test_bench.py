@@ -32,7 +32,7 @@ def test_linux_s_scheduler_and_send_buffer_cost_goodput(tmp_path: Path) -> None:
         run(file, set={"duration": "10ms", **keys}).flows["acked_bytes"].sum()
         for keys in ({}, as_htsim)
     ]
-    share_of_line = [8 * total / 0.01 / 10e9 / 128 for total in acked]
+    share_of_line = [8 * float(total) / 0.01 / 10e9 / 128 for total in acked]
     assert share_of_line == pytest.approx([0.610, 0.776], abs=0.02)
 
 
