@@ -79,6 +79,21 @@ PLAIN = ["reno", "dctcp", "cubic"]
 SEVERAL = ["lia", "olia", "balia", "xmp", "amp", "mmptcp"]
 
 
+def uet(draw: random.Random, name: str) -> str:
+    """Return a transport of UET, for queues that trim."""
+    more = draw.choice(
+        [
+            "",
+            "receiver_credit = true\n",
+            'receiver_credit = true\nsender_law = "none"\n',
+            "subflows = 2\n",
+            'balancer = "reps"\nmss = "1000B"\n',
+            'ack_bytes = "1B"\n',
+        ]
+    )
+    return f'[transport.{name}]\ncontrol = "uet"\n{more}'
+
+
 def transport(draw: random.Random, name: str, pulls: bool) -> str:
     """Return a transport."""
     if pulls:
@@ -204,6 +219,13 @@ def scenario(number: str) -> str:
             f"{text}priority = {priority}\n"
             for text, priority in zip(transports, priorities, strict=False)
         ]
+    # Of numbers of their own, too.
+    by_uet = random.Random(f"uet of {number}")
+    if pulls and not classes and by_uet.random() < 0.5:
+        transports = [uet(by_uet, name) for name in names]
+        captures = by_uet.random() < 0.5
+    else:
+        captures = False
     parts += transports
     parts += [
         workload(draw, draw.choice(names), hosts, label)
@@ -220,10 +242,6 @@ def scenario(number: str) -> str:
         parts.append('[record.counters]\nevery = "50us"\nuntil = "2ms"\n')
     if draw.random() < 0.3:
         parts.append(f'[record.queue]\nlinks = [{watched}]\nevery = "20us"\nuntil = "2ms"\n')
-    captured = not pulls and draw.random() < 0.3
-    # Packets of TCP alone can be captured.
-    if captured and not any(
-        f'control = "{control}"' in text for text in transports for control in ROCE
-    ):
+    if (not pulls and draw.random() < 0.3) or captures:
         parts.append(f"[record.capture]\nlinks = [{watched}]\n")
     return "\n".join(parts)

@@ -352,7 +352,7 @@ size = "9KB"
 every = "1ms"
 [record.capture]
 """
-    with pytest.raises(linkpool.ScenarioError, match="have no TCP header") as said:
+    with pytest.raises(linkpool.ScenarioError, match="cannot be captured") as said:
         linkpool.check(scenario(text))
     assert "record.capture" in str(said.value)
     assert why in str(said.value)

@@ -361,7 +361,9 @@ impl Sink for Taking<'_, '_> {
     }
 
     fn packet(&mut self, passed: Passed) {
-        self.files.iter_mut().for_each(|files| files.packet(passed));
+        if let Some(files) = &mut self.files {
+            files.packet(passed);
+        }
     }
 
     fn event(&mut self, event: Event) {

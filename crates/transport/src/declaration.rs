@@ -121,7 +121,7 @@ pub struct Facts {
     pub handshake: bool,
     /// May its connections stay open, and carry one message after another?
     pub stays_open: bool,
-    /// Have its packets TCP headers, so that they can be captured?
+    /// Do captures know headers for its packets?
     pub captures: bool,
     /// Does the receiver ask for each packet after the first window?
     pub pulled: bool,

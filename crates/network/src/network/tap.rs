@@ -27,7 +27,7 @@ impl Network {
                 kind => kind.has_any(taps[link.index()]),
             };
             if is_shown {
-                handler.on_passing(link, &packet, trailer.as_ref());
+                handler.on_passing(link, &packet, trailer.as_ref(), &[]);
             }
         }
         for arrivals in [&self.to_hosts, &self.to_switches] {
@@ -38,7 +38,8 @@ impl Network {
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {
                 let Seen { packet, trailer } = self.egress.trailers.see(&incoming.packet);
-                handler.on_passing(incoming.link, &packet, trailer.as_ref());
+                let hops = self.egress.trailers.hops(&incoming.packet);
+                handler.on_passing(incoming.link, &packet, trailer.as_ref(), hops);
             }
         }
     }

@@ -72,7 +72,13 @@ impl Handler for Watcher {
         }
     }
 
-    fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&linkpool_network::Trailer>) {
+    fn on_passing(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        _: Option<&linkpool_network::Trailer>,
+        _: &[linkpool_network::HopRecord],
+    ) {
         self.passed.push((link, packet.seq, packet.arrival));
     }
 }

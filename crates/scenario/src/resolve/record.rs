@@ -50,7 +50,7 @@ pub(super) fn resolve(
     record
 }
 
-/// A capture has TCP headers.
+/// There are headers for the packets of all transports.
 fn check_headers(transports: &[Option<Transport>], section: &mut Section<'_, '_>) {
     for t in transports.iter().flatten() {
         let why = match t.control.family().facts().captures {
@@ -59,7 +59,7 @@ fn check_headers(transports: &[Option<Transport>], section: &mut Section<'_, '_>
             true => continue,
         };
         let message = format!(
-            "packets of transport {:?} ({why}) have no TCP header; leave `capture` out, or write packets = false in it for pause \
+            "packets of transport {:?} ({why}) cannot be captured; leave `capture` out, or write packets = false in it for pause \
              frames alone",
             t.name
         );

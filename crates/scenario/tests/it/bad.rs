@@ -65,7 +65,7 @@ const CASES: &[Case] = &[
     ("[record]", "[record]\ncounters = { every = \"1ms\", links = [\"W->S\"] }", "record.counters.links.0", 33, "no host or switch is named \"S\""),
     ("[record]", "[record]\ncounters = { every = \"1ms\", links = [] }", "record.counters.links", 33, "leave it out to record all"),
     ("[record]", "[record]\ncounters = { every = \"9s\", from = \"12s\" }", "record.counters.every", 33, "9s is longer than from `from`, 12s, to `until`, 20s"),
-    ("[record]", "[transport.ndp]\ncontrol = \"ndp\"\n[record]\ncapture = {}", "record.capture", 35, "packets of transport \"ndp\" (`control = \"ndp\"`) have no TCP header"),
+    ("[record]", "[transport.ndp]\ncontrol = \"ndp\"\n[record]\ncapture = {}", "record.capture", 35, "packets of transport \"ndp\" (`control = \"ndp\"`) cannot be captured"),
     ("control = \"reno\"", "control = \"uet\"", "transport.tcp.trimmable", 17, "write discipline = \"trimming\""),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\nentropies = 48", "transport.tcp.entropies", 20, "a power of two"),
     ("control = \"reno\"", "control = \"uet\"\ntrimmable = false\npaths = \"scatter\"", "transport.tcp.paths", 20, "by their entropy value: write \"hash\", or \"planes\""),
@@ -690,7 +690,7 @@ fn packets_that_switches_trim_are_not_captured() {
     };
     assert_eq!(captured(""), []);
     let errors = captured("trimming = true");
-    let message = "packets of transport \"tcp\" (`trimming = true`) have no TCP header; leave `capture` out, or write packets = false";
+    let message = "packets of transport \"tcp\" (`trimming = true`) cannot be captured; leave `capture` out, or write packets = false";
     assert!(matches!(&errors[..], [e] if e.key == "record.capture" && e.message.starts_with(message)), "{errors:#?}");
 }
 

@@ -1,11 +1,13 @@
 //! Whose the packets are: the connections, as their handshakes tell.
 
+use super::messages::MessageEnds;
 use crate::host::connection::{Opening, OpeningFor};
 use crate::host::encoding::{JOIN, LAST};
 use crate::host::handle::Handle;
+use crate::host::{roce, uet_packet};
 use crate::plan::{FlowId, Plan, TransportId};
 use linkpool_network::{HostId, Kind, Packet, Trailer};
-use linkpool_transport::SubflowId;
+use linkpool_transport::{Family, SubflowId};
 use std::collections::{HashMap, VecDeque};
 
 /// Connections that are over and are still known, as packets of them may come late.
@@ -26,6 +28,8 @@ pub(super) struct Connection {
     pub(super) data_end: Option<DataEnd>,
     /// The names of its two ends, as far as they are known.
     ends: [Option<Handle>; 2],
+    /// Its sender is done.
+    is_over: bool,
 }
 
 /// The end of a stream of data, modulo 2^32.
@@ -44,12 +48,20 @@ pub(super) struct Known {
     pub(super) subflow: SubflowId,
     /// It goes from the sender of the data to the receiver.
     pub(super) forth: bool,
+    /// Of an answer of RoCE: the messages that have arrived whole.
+    pub(super) messages: u32,
 }
 
 /// The connections that packets belong to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Connections {
+    /// By transport.
+    families: Box<[Family]>,
     by_flow: HashMap<FlowId, Connection>,
+    /// Of RoCE, by flow: where messages end.
+    message_ends: HashMap<FlowId, MessageEnds>,
+    /// By host and place of a sender: the flow that had the place last.
+    by_place: HashMap<(HostId, usize), FlowId>,
     /// By host and name of an end: the flow, and whether it is the end that gets the data.
     by_end: HashMap<(HostId, Handle), (FlowId, bool)>,
     /// Those that are over, the first first.
@@ -57,6 +69,18 @@ pub(super) struct Connections {
 }
 
 impl Connections {
+    /// Of transports of these families.
+    pub(super) fn new(families: impl IntoIterator<Item = Family>) -> Connections {
+        Connections {
+            families: families.into_iter().collect(),
+            by_flow: HashMap::new(),
+            message_ends: HashMap::new(),
+            by_place: HashMap::new(),
+            by_end: HashMap::new(),
+            over: VecDeque::new(),
+        }
+    }
+
     /// Whose `packet` is, after what it tells is noted; none if nobody knows.
     pub(super) fn know(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<Known> {
         let has = |kind| packet.kind.has(kind);
@@ -72,38 +96,54 @@ impl Connections {
             *self.by_end.get(&(packet.dst(), handle))?
         };
         let connection = self.by_flow.get_mut(&flow)?;
-        if has(Kind::SYN | Kind::ACK) && connection.ends[1].is_none() {
-            let receiver = Handle::split(packet.seq).0;
+        let family = self.families[connection.transport.index()];
+        if let Some(receiver) = named_receiver(family, packet, trailer).filter(|_| connection.ends[1].is_none()) {
             connection.ends[1] = Some(receiver);
             self.by_end.insert((connection.dst, receiver), (flow, true));
         }
-        let known = Known { connection: *connection, subflow, forth };
-        if has(LAST) && !connection.stays_open && !matches!(connection.data_end, Some(DataEnd::Signalled(_))) {
-            let end = packet.ack.wrapping_add(u32::from(packet.payload()));
-            let signalled = !known.is_first_data(packet);
-            connection.data_end = Some(if signalled { DataEnd::Signalled(end) } else { DataEnd::Reached(end) });
-        }
-        if has(Kind::FIN) && !has(JOIN) {
-            self.end(flow);
+        let mut known = Known { connection: *connection, subflow, forth, messages: 0 };
+        match family {
+            Family::Tcp => {
+                known.note_end(packet, connection);
+                if has(Kind::FIN) && !has(JOIN) {
+                    self.end(flow);
+                }
+            }
+            Family::Roce => {
+                let ends = self.message_ends.entry(flow).or_default();
+                known.messages = ends.note(roce::decode(packet, trailer));
+            }
+            Family::Uet | Family::Ndp => {}
         }
         Some(known)
     }
 
     fn open(&mut self, flow: FlowId, opening: Opening, dst: HostId) -> FlowId {
-        self.by_flow.entry(flow).or_insert_with(|| {
-            self.by_end.insert((opening.src, opening.peer), (flow, false));
-            let ends = [Some(opening.peer), None];
-            let Opening { src, transport, stays_open, .. } = opening;
-            Connection { flow, src, dst, transport, stays_open, data_end: None, ends }
-        });
+        if self.by_flow.contains_key(&flow) {
+            return flow;
+        }
+        let Opening { src, peer, transport, stays_open, .. } = opening;
+        let ends = [Some(peer), None];
+        let connection = Connection { flow, src, dst, transport, stays_open, data_end: None, ends, is_over: false };
+        self.by_flow.insert(flow, connection);
+        self.by_end.insert((src, peer), (flow, false));
+        // There is not always a FIN. A sender that has the place of another has come after that was done.
+        if let Some(before) = self.by_place.insert((src, peer.slot()), flow) {
+            self.end(before);
+        }
         flow
     }
 
     /// `flow` is over: in the end it is forgotten.
     fn end(&mut self, flow: FlowId) {
+        match self.by_flow.get_mut(&flow) {
+            Some(connection) if !connection.is_over => connection.is_over = true,
+            _ => return,
+        }
         if self.over.len() == REMEMBERED
             && let Some(old) = self.over.pop_front().and_then(|old| self.by_flow.remove(&old))
         {
+            self.message_ends.remove(&old.flow);
             for (host, end) in [old.src, old.dst].into_iter().zip(old.ends) {
                 // Its name may be that of an end of another flow by now.
                 let key = (host, end.unwrap_or_default());
@@ -116,7 +156,27 @@ impl Connections {
     }
 }
 
+/// The receiver that `packet`, of a connection of `family`, names as its sender, if it does.
+fn named_receiver(family: Family, packet: &Packet, trailer: Option<&Trailer>) -> Option<Handle> {
+    match family {
+        Family::Tcp => packet.kind.has(Kind::SYN | Kind::ACK).then(|| Handle::split(packet.seq).0),
+        Family::Roce => roce::named_receiver(packet),
+        Family::Uet => uet_packet::named_receiver(packet, trailer),
+        Family::Ndp => None,
+    }
+}
+
 impl Known {
+    /// Notes in `connection` where its data ends, if `packet` of TCP tells.
+    fn note_end(&self, packet: &Packet, connection: &mut Connection) {
+        let told = matches!(connection.data_end, Some(DataEnd::Signalled(_)));
+        if packet.kind.has(LAST) && !connection.stays_open && !told {
+            let end = packet.ack.wrapping_add(u32::from(packet.payload()));
+            let signalled = !self.is_first_data(packet);
+            connection.data_end = Some(if signalled { DataEnd::Signalled(end) } else { DataEnd::Reached(end) });
+        }
+    }
+
     /// Is the connection one of MPTCP?
     pub(super) fn is_multipath(&self, plan: &Plan) -> bool {
         let config = &plan.transports[self.connection.transport.index()].config;
@@ -162,10 +222,15 @@ mod tests {
         Packet { seq: receiver.raw(), ..packet(Kind::SYN | Kind::ACK, SENDER, sender.raw()) }
     }
 
+    /// Three transports of TCP.
+    fn connections() -> Connections {
+        Connections::new([Family::Tcp; 3])
+    }
+
     /// A connection of which both ends are known.
     fn connected(stays_open: bool) -> (Connections, Handle, Handle) {
         let (sender, receiver) = (Handle::new(1, 0), Handle::new(2, 0));
-        let mut all = Connections::default();
+        let mut all = connections();
         let (syn, trailer) = syn(sender, 0, OpeningFor::Flow(FlowId::new(7)), stays_open);
         let opened = all.know(&syn, Some(&trailer)).unwrap();
         assert_eq!((opened.connection.flow, opened.subflow, opened.forth), (FlowId::new(7), SubflowId::FIRST, true));
@@ -231,11 +296,72 @@ mod tests {
         assert_eq!([first, empty, ack].map(|packet| known.unwrap().is_first_data(&packet)), [true, false, false]);
     }
 
+    /// RoCE and UET have no handshake: the sender's first packets, of data or not, name the flow, and answers the
+    /// receiver. They have no FIN: a sender that takes the place of another at its host ends that, once.
+    #[test]
+    fn families_without_a_handshake_are_known_by_their_first_packets() {
+        let mut all = Connections::new([Family::Tcp, Family::Roce, Family::Uet]);
+        let (sender, receiver) = (Handle::new(1, 0), Handle::new(2, 0));
+        let open = |all: &mut Connections, peer, transport, flow, kind| {
+            let (mut packet, _) = syn(peer, 0, OpeningFor::Flow(FlowId::new(flow)), false);
+            let (src, to, subflow) = (HostId::from(SENDER), OpeningFor::Flow(FlowId::new(flow)), SubflowId::FIRST);
+            let (transport, high) = (TransportId::new(transport), Subflows::None);
+            let opening = Opening { src, peer, subflow, transport, to, stays_open: false, high, priority: 0, ports: 0 };
+            let trailer = opening.write(&mut packet);
+            packet.kind = Kind::SYN | kind;
+            all.know(&packet, Some(&trailer)).unwrap().connection.flow.index()
+        };
+        let of = |all: &mut Connections, host, endpoint| {
+            all.know(&packet(Kind::DATA, host, endpoint), None)
+                .map(|known| (known.connection.flow.index(), known.forth))
+        };
+        assert_eq!(open(&mut all, sender, 1, 5, Kind::DATA), 5);
+        assert_eq!(of(&mut all, RECEIVER, receiver.raw()), None);
+        let names = Packet { ack: receiver.raw(), ..packet(Kind::ACK | Kind::SYN, SENDER, sender.raw()) };
+        assert!(!all.know(&names, None).unwrap().forth);
+        assert_eq!(of(&mut all, RECEIVER, receiver.raw()), Some((5, true)));
+        assert!(!all.by_flow[&FlowId::new(5)].is_over);
+        // The next generation of the place is of UET, and asks to send.
+        let (next, other) = (Handle::new(1, 1), Handle::new(3, 0));
+        assert_eq!(open(&mut all, next, 2, 6, Kind::OWN_0), 6);
+        assert_eq!((all.by_flow[&FlowId::new(5)].is_over, all.over.len()), (true, 1));
+        let pull = Packet { ack: other.raw(), ..packet(uet_packet::PULL, SENDER, next.raw()) };
+        assert!(!all.know(&pull, None).unwrap().forth);
+        assert_eq!(of(&mut all, RECEIVER, other.raw()), Some((6, true)));
+        assert_eq!(of(&mut all, RECEIVER, receiver.raw()), Some((5, true)), "late packets are known");
+        // Said again it changes nothing.
+        assert_eq!(open(&mut all, next, 2, 6, Kind::DATA), 6);
+        assert_eq!(open(&mut all, Handle::new(1, 2), 1, 7, Kind::DATA), 7);
+        assert_eq!(all.over.iter().map(|flow| flow.index()).collect::<Vec<_>>(), [5, 6]);
+        assert_eq!((all.message_ends.len(), all.by_place.len()), (2, 1));
+    }
+
+    /// Answers of RoCE count the messages of their connection whose last packets have left.
+    #[test]
+    fn answers_of_roce_count_messages() {
+        let mut all = Connections::new([Family::Tcp, Family::Tcp, Family::Roce]);
+        let (sender, receiver) = (Handle::new(1, 0), Handle::new(2, 0));
+        let (mut first, trailer) = syn(sender, 0, OpeningFor::Flow(FlowId::new(5)), true);
+        first.kind = Kind::SYN | Kind::DATA;
+        let names = Packet { ack: receiver.raw(), ..packet(Kind::ACK | Kind::SYN, SENDER, sender.raw()) };
+        assert_eq!(all.know(&first, Some(&trailer)).unwrap().messages, 0);
+        assert_eq!(all.know(&names, None).unwrap().messages, 0);
+        for psn in [2, 3] {
+            let last = Packet { seq: psn, ..packet(Kind::DATA | roce::LAST, RECEIVER, receiver.raw()) };
+            assert_eq!(all.know(&last, None).unwrap().messages, 0);
+        }
+        let counted = [2, 3, 4].map(|next| {
+            let answer = Packet { ack: next, ..packet(Kind::ACK, SENDER, sender.raw()) };
+            all.know(&answer, None).unwrap().messages
+        });
+        assert_eq!(counted, [0, 1, 2]);
+    }
+
     /// A connection is forgotten when 65,536 others have ended after it, and its names with it, unless
     /// they are those of another connection by then. The FIN of a subflow ends no connection.
     #[test]
     fn connections_are_forgotten_in_the_end() {
-        let mut all = Connections::default();
+        let mut all = connections();
         // The names of the senders come round after 60,000 connections, as those of hosts do.
         let sender = |flow: usize| Handle::new(flow % 60_000, 0);
         let receiver = |flow: usize| Handle::new(flow % 65_536, u32::from(flow >= 65_536));
@@ -255,6 +381,6 @@ mod tests {
         assert_eq!([0, 1].map(|of| flow(SENDER, sender(of))), [Some(60_000), Some(60_001)]);
         assert_eq!(flow(RECEIVER, receiver(REMEMBERED + 1)), Some(REMEMBERED + 1));
         assert_eq!((all.by_flow.len(), all.over.len()), (REMEMBERED, REMEMBERED));
-        assert_eq!(all.by_end.len(), 60_000 + REMEMBERED);
+        assert_eq!((all.by_end.len(), all.by_place.len()), (60_000 + REMEMBERED, 60_000));
     }
 }

@@ -2,15 +2,20 @@
 //! packets would have.
 //!
 //! Taps on links show the packets ([`linkpool_network::Network::tap`]). [`order`] puts them in
-//! order of time, [`connections`] finds out whose they are, and [`frame`] writes their headers.
+//! order of time, [`connections`] finds out whose they are, and [`frame`] writes their headers, with
+//! those of their transport: [`tcp`], [`roce`], [`uet`].
 
 mod connections;
 mod file;
 mod frame;
 mod keys;
+mod messages;
 mod options;
 pub(crate) mod order;
 mod pause;
+mod roce;
+mod tcp;
+mod uet;
 
 use crate::plan::{FlowId, Plan, View};
 use crate::results::passing::Passed;
@@ -46,7 +51,7 @@ impl<'p> Capture<'p> {
             record,
             at_senders: ports.at_senders,
             flows,
-            connections: Connections::default(),
+            connections: Connections::new(plan.transports.iter().map(|transport| transport.family.family())),
             framer: Framer::new(plan),
             file: File::create(&directory.join("capture.pcapng"), plan, ports)?,
             failure: None,
@@ -83,7 +88,7 @@ impl<'p> Capture<'p> {
         if !is_wanted || self.at_senders && known.connection.src != HostId::from(host) {
             return Ok(());
         }
-        let (bytes, length) = self.framer.frame((packet, passed.priority, trailer), &known, self.record.payload);
+        let (bytes, length) = self.framer.frame(passed, &known, self.record.payload);
         self.file.packet(passed.at, (port, inbound), bytes, length)
     }
 

@@ -1,19 +1,29 @@
 //! Puts the packets of all links in order of the time at which they pass ports.
 
-use crate::host::encoding::LAST;
+use crate::host::{encoding, roce, uet_packet};
 use crate::plan::{CapturePlan, Plan};
 use crate::results::passing::{Passed, Passing};
 use linkpool_network::{Kind, Network, PauseFrame};
+use linkpool_transport::Family;
 use linkpool_units::Time;
 
-/// The packets that tell whose other packets are: of handshakes, and at the ends of flows. They are
-/// looked at where they leave their hosts, before anything that follows from them.
-const TELLING: Kind = Kind(Kind::SYN.0 | Kind::FIN.0 | LAST.0);
+/// The packets of `family` that tell whose other packets are, or what others mean: of handshakes, at the ends of
+/// flows and of messages, and answers that name their sender. They are looked at where they leave their hosts,
+/// before anything that follows from them.
+fn telling(family: Family) -> Kind {
+    match family {
+        Family::Tcp | Family::Ndp => Kind::SYN | Kind::FIN | encoding::LAST,
+        Family::Roce => Kind::SYN | roce::LAST,
+        Family::Uet => Kind::SYN | Kind::ACK | uet_packet::PULL,
+    }
+}
 
 /// Packets that may not be in order yet.
 pub(crate) struct Order<'p> {
     plan: &'p Plan,
     capture: &'p CapturePlan,
+    /// The packets that tell, of all transports.
+    telling: Kind,
     pending: Vec<Passed>,
     /// The most time between a packet's pass of a port and its arrival.
     longest_delay: Time,
@@ -24,7 +34,9 @@ impl<'p> Order<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Option<Order<'p>> {
         let capture = plan.capture.as_ref()?;
         let longest_delay = plan.fabric.links().iter().map(|link| link.delay).max().unwrap_or_default();
-        Some(Order { plan, capture, pending: Vec::new(), longest_delay })
+        let families = plan.transports.iter().map(|transport| transport.family.family());
+        let telling = families.map(telling).fold(Kind::default(), |all, one| all | one);
+        Some(Order { plan, capture, telling, pending: Vec::new(), longest_delay })
     }
 
     /// Has `network` show the packets that are needed.
@@ -34,24 +46,25 @@ impl<'p> Order<'p> {
             if !self.capture.views(id).is_empty() {
                 network.tap(id, Kind::ALL);
             } else if link.from.index() < self.plan.fabric.hosts() {
-                network.tap(id, TELLING);
+                network.tap(id, self.telling);
             }
         }
     }
 
     /// Adds packets that have come through links.
     pub(crate) fn add(&mut self, passing: Vec<Passing>) {
-        for Passing { link, packet, priority, trailer } in passing {
+        for Passing { link, packet, priority, trailer, hops } in passing {
             let spec = &self.plan.fabric.links()[link.index()];
             let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
-            let is_telling = packet.kind.has_any(TELLING) && PauseFrame::of(&packet).is_none();
+            let is_telling = packet.kind.has_any(self.telling) && PauseFrame::of(&packet).is_none();
             let tells = spec.from.index() < self.plan.fabric.hosts() && is_telling;
             if tells && views.iter().all(|view| view.inbound) {
-                self.pending.push(Passed { at: sent, link, view: None, packet, priority, trailer });
+                self.pending.push(Passed { at: sent, link, view: None, packet, priority, trailer, hops: Vec::new() });
             }
             for view in views {
                 let at = if view.inbound { packet.arrival } else { sent };
-                self.pending.push(Passed { at, link, view: Some(*view), packet, priority, trailer });
+                let hops = hops.clone();
+                self.pending.push(Passed { at, link, view: Some(*view), packet, priority, trailer, hops });
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::results::sample::{Sample, Value};
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{prefetch, stream};
 use linkpool_network::{
-    Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, PauseChange, Routes, Trailer,
+    Egress, Flags, Handler, HopRecord, HostId, Kind, LinkId, Network, NodeId, Packet, PauseChange, Routes, Trailer,
 };
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
@@ -586,10 +586,9 @@ impl Handler for Hosts<'_> {
         self.context.leave(host, at, message);
     }
 
-    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>) {
-        let passing =
-            Passing { link, packet: packet.unmarked(), priority: packet.priority(), trailer: trailer.copied() };
-        self.context.passing(passing);
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>, hops: &[HopRecord]) {
+        let (priority, packet) = (packet.priority(), packet.unmarked());
+        self.context.passing(Passing { link, packet, priority, trailer: trailer.copied(), hops: hops.to_vec() });
     }
 
     fn on_pause(&mut self, change: &PauseChange) {

@@ -18,7 +18,9 @@ use linkpool_units::Time;
 use std::sync::Arc;
 
 /// With data: the last packet of a message.
-const LAST: Kind = Kind::OWN_0;
+pub(crate) const LAST: Kind = Kind::OWN_0;
+/// With data: the first packet of a message. Only captures depend on it.
+const FIRST: Kind = Kind::OWN_1;
 /// A packet is missing.
 const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_0.0);
 /// A congestion notification packet.
@@ -56,11 +58,8 @@ impl Ends for Roce {
     /// Of data: its PSN, and its first byte in the stream. Of an ACK or a NACK: the PSN that it
     /// answers, and the first that is missing.
     fn said(packet: &Packet, trailer: Option<&Trailer>, _: u16) -> Said {
-        let (seq, ack) = match trailer {
-            Some(_) if packet.kind.has(Kind::DATA) => (psn(packet, trailer), packet.ack),
-            Some(trailer) => (trailer[PSN], trailer[NEXT]),
-            None => (packet.seq, packet.ack),
-        };
+        let (seq, ack) =
+            if packet.kind.has(Kind::DATA) { (psn(packet, trailer), packet.ack) } else { numbers(packet, trailer) };
         Said { seq, ack, ece: packet.kind.has(MARKED) || packet.kind.has(CNP) }
     }
 }
@@ -74,6 +73,31 @@ const NEXT: usize = 1;
 /// The PSN of the data packet `packet`, which came with `trailer`.
 fn psn(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
     trailer.map_or(packet.seq, |trailer| trailer[NUMBER])
+}
+
+/// The PSN that the answer `packet` answers, and the first missing one; it came with `trailer`.
+fn numbers(packet: &Packet, trailer: Option<&Trailer>) -> (u32, u32) {
+    trailer.map_or((packet.seq, packet.ack), |trailer| (trailer[PSN], trailer[NEXT]))
+}
+
+/// The message that `packet` with its `trailer` is; of data the place is that modulo 2^32.
+pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Message {
+    let (has, len) = (|kind| packet.kind.has(kind), packet.payload());
+    if has(Kind::DATA) {
+        let (psn, place) = (psn(packet, trailer), packet.ack.into());
+        return Message::Data { psn, len, place, first: has(FIRST), last: has(LAST), opens: has(Kind::SYN) };
+    }
+    let ((psn, next), marked) = (numbers(packet, trailer), has(MARKED));
+    match packet.kind.without(Kind::SYN | MARKED) {
+        CNP => Message::Cnp,
+        NACK => Message::Nack { psn, next, marked },
+        _ => Message::Ack { psn, next, marked },
+    }
+}
+
+/// The receiver that the answer `packet` names, if it does.
+pub(crate) fn named_receiver(packet: &Packet) -> Option<Handle> {
+    packet.kind.has(Kind::SYN | Kind::ACK).then(|| Handle::split(packet.ack).0)
 }
 
 /// A sender: a queue pair's send queue.
@@ -130,13 +154,10 @@ impl Endpoint for RoceSender {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let (hops, count) = hops(io.telemetry(packet));
         let (as_sent, hops) = (io.as_sent(packet), &hops[..count]);
-        let (mut seq, mut next) = (as_sent.seq, as_sent.ack);
+        let (seq, next) = numbers(&as_sent, io.trailer(packet));
         // The answer to a packet that may have opened the connection names the receiver.
         if packet.kind.has(Kind::SYN) {
             self.connection.peer = Handle::split(packet.ack).0;
-            if let Some(trailer) = io.trailer(packet) {
-                (seq, next) = (trailer[PSN], trailer[NEXT]);
-            }
         }
         let marked = packet.kind.has(MARKED);
         self.with(io, |sender, now, out| match packet.kind.without(Kind::SYN | MARKED) {
@@ -337,9 +358,9 @@ impl Output for Out<'_, '_> {
         let mut packet =
             Packet { envelope: Envelope::new(self.connection.peer_host, sizes.ack, 0), ..Packet::default() };
         match message {
-            Message::Data { psn, len, place, last, opens } => {
+            Message::Data { psn, len, place, first, last, opens } => {
                 packet.envelope = Envelope::new(self.connection.peer_host, len + sizes.header, len);
-                packet.kind = Kind::DATA.with_if(LAST, last).with_if(Kind::SYN, opens);
+                packet.kind = Kind::DATA.with_if(FIRST, first).with_if(LAST, last).with_if(Kind::SYN, opens);
                 packet.ack = place as u32;
                 return self.send_data(packet, psn, opens);
             }
@@ -422,6 +443,34 @@ mod tests {
         assert_eq!([Kind::ACK, Kind::ACK | Kind::SYN, Kind::ACK | MARKED].map(kind), ["ACK"; 3]);
         assert_eq!([NACK, NACK | Kind::SYN, NACK | MARKED | Kind::SYN].map(kind), ["NACK"; 3]);
         assert_eq!([CNP, CNP | Kind::SYN].map(kind), ["CNP"; 2]);
+    }
+
+    /// A packet is the message that was sent; the trailer has what the fields have not.
+    #[test]
+    fn packets_are_messages() {
+        let mut opening = Trailer::default();
+        opening[NUMBER] = 9;
+        let mut answer = Trailer::default();
+        (answer[PSN], answer[NEXT]) = (3, 4);
+        let envelope = Envelope::new(linkpool_network::HostId::new(1), 182, 100);
+        let packet = |kind| Packet { seq: 7, ack: 5, kind, envelope, ..Packet::default() };
+        let data = |psn, first, last, opens| Message::Data { psn, len: 100, place: 5, first, last, opens };
+        let of = |kind, trailer| decode(&packet(kind), trailer);
+        assert_eq!(of(Kind::DATA, None), data(7, false, false, false));
+        assert_eq!(of(Kind::DATA | FIRST, None), data(7, true, false, false));
+        assert_eq!(of(Kind::DATA | LAST, None), data(7, false, true, false));
+        assert_eq!(of(Kind::DATA | Kind::SYN, Some(&opening)), data(9, false, false, true));
+        for marked in [false, true] {
+            let kind = |kind: Kind| kind.with_if(MARKED, marked);
+            assert_eq!(of(kind(Kind::ACK), None), Message::Ack { psn: 7, next: 5, marked });
+            assert_eq!(of(kind(Kind::ACK | Kind::SYN), Some(&answer)), Message::Ack { psn: 3, next: 4, marked });
+            assert_eq!(of(kind(NACK), None), Message::Nack { psn: 7, next: 5, marked });
+            assert_eq!(of(kind(NACK | Kind::SYN), Some(&answer)), Message::Nack { psn: 3, next: 4, marked });
+        }
+        assert_eq!([CNP, CNP | Kind::SYN].map(|kind| of(kind, None)), [Message::Cnp; 2]);
+        let named = Packet { ack: Handle::new(6, 3).raw(), ..packet(Kind::ACK | Kind::SYN) };
+        assert_eq!(named_receiver(&named), Some(Handle::new(6, 3)));
+        assert_eq!([Kind::ACK, Kind::DATA | Kind::SYN].map(|kind| named_receiver(&packet(kind))), [None; 2]);
     }
 
     /// Data has its PSN and its place; an ACK the PSN that it answers, and the first missing one; in the trailer

@@ -8,6 +8,10 @@ use crate::host::handle::Handle;
 use crate::host::io::{Io, Shared, TurnsFor};
 use crate::host::kinds::{PacketKind, Role, Said};
 use crate::host::rtts::RttRecorder;
+use crate::host::uet_packet::{
+    ACK_NOW, AGAIN, ANSWERED, AT_LAST, BASE, BITMAP, LAST, MARKED, NACK, OF_PROBE, OUT_OF_ORDER, PROBE, PSN, PULL,
+    RECEIVED, RECEIVER, RTS, TARGET, psn, put, read_ack, read_nack, target,
+};
 use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_engine::hash_u64;
@@ -18,25 +22,6 @@ use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
 use std::sync::Arc;
-
-/// With data: its sender wants an ACK at once.
-const ACK_NOW: Kind = Kind::OWN_0;
-/// With data: it was sent before. Of an ACK or a NACK: it answers such a packet.
-const AGAIN: Kind = Kind::OWN_1;
-/// With data: the last packet.
-const LAST: Kind = Kind::OWN_2;
-/// Of an ACK: it answers a probe.
-const OF_PROBE: Kind = Kind::OWN_2;
-/// Of a NACK: the packet was trimmed before its last link.
-const AT_LAST: Kind = Kind::OWN_2;
-/// Of an ACK or a NACK: the packet that it answers had a mark.
-const MARKED: Kind = Kind::OWN_0;
-const NACK: Kind = Kind(Kind::ACK.0 | Kind::OWN_3.0);
-const PULL: Kind = Kind::OWN_3;
-/// Asks to send.
-const RTS: Kind = Kind::OWN_0;
-/// It stands in queues with data, as it measures them, and has no payload.
-const PROBE: Kind = Kind(Kind::DATA.0 | Kind::OWN_3.0);
 
 impl Ends for Uet {
     type Sender = UetSender;
@@ -85,38 +70,6 @@ impl Ends for Uet {
     }
 }
 
-/// In the trailer of a packet that may open a connection: its PSN, and the credit that its sender wants. In
-/// other packets of senders these are the two sequence fields.
-const PSN: usize = Opening::WORDS;
-const TARGET: usize = PSN + 1;
-
-/// Words of the trailer of an ACK: the PSN of the packet that it answers, the bitmap with its base, the
-/// receiver's count of bytes, its packets above a gap, and its name.
-const ANSWERED: usize = 0;
-const BASE: usize = 1;
-const BITMAP: usize = 2;
-const RECEIVED: usize = 4;
-const OUT_OF_ORDER: usize = 6;
-const RECEIVER: usize = 7;
-
-/// The credit that the sender of `packet` wants.
-fn target(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
-    trailer.map_or(packet.ack, |trailer| trailer[TARGET])
-}
-
-/// The PSN of the data packet `packet`, which came with `trailer`.
-fn psn(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
-    trailer.map_or(packet.seq, |trailer| trailer[PSN])
-}
-
-fn put(trailer: &mut Trailer, place: usize, value: u64) {
-    (trailer[place], trailer[place + 1]) = (value as u32, (value >> 32) as u32);
-}
-
-fn get(trailer: &Trailer, place: usize) -> u64 {
-    u64::from(trailer[place]) | u64::from(trailer[place + 1]) << 32
-}
-
 /// The bits of a packet's entropy that are its entropy value; the rest is that of the connection.
 fn mask(config: &Config) -> u32 {
     u32::from(config.entropies) - 1
@@ -125,21 +78,6 @@ fn mask(config: &Config) -> u32 {
 /// The entropy of a packet with the value `of`.
 fn of_value(paths: &PathSelector, of: u16, mask: u32) -> u32 {
     paths.by_value(paths.fixed(SubflowId::FIRST).entropy & !mask | u32::from(of), mask)
-}
-
-/// The ACK that `packet` is, with its `trailer`.
-fn read_ack(packet: &Packet, trailer: &Trailer) -> Ack {
-    Ack {
-        cumulative: packet.ack,
-        base: trailer[BASE],
-        bitmap: get(trailer, BITMAP),
-        psn: trailer[ANSWERED],
-        marked: packet.kind.has(MARKED),
-        again: packet.kind.has(AGAIN),
-        probe: packet.kind.has(OF_PROBE),
-        received: get(trailer, RECEIVED),
-        out_of_order: trailer[OUT_OF_ORDER],
-    }
 }
 
 /// A sender.
@@ -183,11 +121,8 @@ impl Endpoint for UetSender {
         let entropy = (packet.entropy & mask(self.sender.config())) as u16;
         let Some(trailer) = io.trailer(packet).copied() else {
             self.connection.peer = Handle::split(packet.ack).0;
-            let kind = packet.kind;
-            let (again, marked, at_last) = (kind.has(AGAIN), kind.has(MARKED), kind.has(AT_LAST));
-            let nack = Nack { psn: packet.seq, again, marked, at_last };
             self.act(io, |sender, out| match packet.kind.has(Kind::ACK) {
-                true => sender.on_nack(nack, entropy, now, out),
+                true => sender.on_nack(read_nack(packet), entropy, now, out),
                 false => sender.on_pull(packet.seq, now, out),
             });
             return Event::None;

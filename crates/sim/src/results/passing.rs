@@ -1,21 +1,23 @@
 //! Packets that pass recorded ports.
 
 use crate::plan::View;
-use linkpool_network::{LinkId, Packet, Trailer};
+use linkpool_network::{HopRecord, LinkId, Packet, Trailer};
 use linkpool_units::Time;
 
 /// A packet that has come through a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Passing {
     pub(crate) link: LinkId,
     /// As it arrives, but for its priority.
     pub(crate) packet: Packet,
     pub(crate) priority: u8,
     pub(crate) trailer: Option<Trailer>,
+    /// What ports have written on it so far, or on the packet of which it tells.
+    pub(crate) hops: Vec<HopRecord>,
 }
 
 /// A packet at a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Passed {
     /// When its last bit passes the port.
     pub at: Time,
@@ -29,4 +31,6 @@ pub struct Passed {
     pub priority: u8,
     /// Its trailer, if it has one.
     pub trailer: Option<Trailer>,
+    /// What ports have written on it so far, or on the packet of which it tells.
+    pub hops: Vec<HopRecord>,
 }

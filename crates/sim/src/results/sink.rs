@@ -182,7 +182,8 @@ mod tests {
     }
 
     fn passing(arrival: Time) -> Passing {
-        Passing { link: LinkId::new(0), packet: Packet { arrival, ..Packet::default() }, priority: 0, trailer: None }
+        let packet = Packet { arrival, ..Packet::default() };
+        Passing { link: LinkId::new(0), packet, priority: 0, trailer: None, hops: Vec::new() }
     }
 
     /// A record of each kind at `at`.

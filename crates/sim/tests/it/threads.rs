@@ -130,6 +130,16 @@ fn collectives() {
     same_bytes("kind = \"ecmp\"", FIFO, DCTCP, workload, "");
 }
 
+/// Captures of RoCE with telemetry, and of UET.
+#[test]
+fn captures_of_roce_and_uet() {
+    let more = "[record.capture]\nhosts = [\"h0\", \"h5\"]\nlinks = [\"a0.0->c0\", \"c0->a0.0\"]";
+    same_bytes("kind = \"ecmp\"", FIFO, "control = \"hpcc\"", PERMUTATION, more);
+    let trimming = "discipline = \"trimming\"\nlimit = \"20KB\"";
+    let uet = "control = \"uet\"\nreceiver_credit = true\n[transport.unused]\ncontrol = \"reno\"";
+    same_bytes("kind = \"ecmp\"", trimming, uet, PERMUTATION, more);
+}
+
 /// With several threads core switches are split by output: packets on a link to the core come to several
 /// partitions, and the links of a core switch belong to several.
 #[test]

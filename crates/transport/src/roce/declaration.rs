@@ -211,7 +211,7 @@ impl Declare for Roce {
             fins: false,
             handshake: false,
             stays_open: true,
-            captures: false,
+            captures: true,
             pulled: false,
             by_kind: false,
             turns: true,

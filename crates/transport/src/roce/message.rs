@@ -14,6 +14,8 @@ pub enum Message {
         len: u16,
         /// Its first byte in the stream of the connection.
         place: u64,
+        /// Is it the first packet of its message?
+        first: bool,
         /// Is it the last packet of its message?
         last: bool,
         /// Sent before the sender has heard of the receiver: it may make the receiver.

@@ -3,7 +3,7 @@
 use super::config::{Config, Retransmission, Window};
 use super::law::{Ack, Hop, Law, Path, RateLaw};
 use super::message::{Message, Output};
-use super::stream::Stream;
+use super::stream::{Place, Stream};
 use crate::sender::SenderState;
 use linkpool_units::{Rate, Time};
 use std::collections::VecDeque;
@@ -278,9 +278,10 @@ impl Sender {
         }
         self.counters.sent += 1;
         self.openings += u32::from(!self.heard);
-        let message = Message::Data { psn, len: place.len, place: place.start, last: place.last, opens: !self.heard };
+        let Place { start: place, len, first, last } = place;
+        let message = Message::Data { psn, len, place, first, last, opens: !self.heard };
         let left = out.send(message).max(now);
-        let bytes = u32::from(place.len) + self.config.header;
+        let bytes = u32::from(len) + self.config.header;
         self.last = Some((now, bytes));
         self.law.on_sent(psn, bytes);
         if self.deadline == Time::MAX {

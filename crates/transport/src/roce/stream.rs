@@ -20,6 +20,8 @@ pub(super) struct Place {
     pub(super) start: u64,
     /// Its payload, bytes.
     pub(super) len: u16,
+    /// Is it the first packet of its message?
+    pub(super) first: bool,
     /// Is it the last packet of its message?
     pub(super) last: bool,
 }
@@ -68,6 +70,7 @@ impl Stream {
         Place {
             start: message.start + within,
             len: left.min(self.mss.into()) as u16,
+            first: within == 0,
             last: left <= u64::from(self.mss),
         }
     }
@@ -95,13 +98,13 @@ mod tests {
         let mut stream = Stream::new(1_000);
         [2_500, 0, 1_000].into_iter().for_each(|size| stream.push(Some(size)));
         let all: Vec<_> = (0..stream.total()).map(|psn| stream.place(psn)).collect();
-        let place = |start, len, last| Place { start, len, last };
+        let place = |start, len, (first, last)| Place { start, len, first, last };
         let expected = [
-            place(0, 1_000, false),
-            place(1_000, 1_000, false),
-            place(2_000, 500, true),
-            place(2_500, 0, true),
-            place(2_500, 1_000, true),
+            place(0, 1_000, (true, false)),
+            place(1_000, 1_000, (false, false)),
+            place(2_000, 500, (false, true)),
+            place(2_500, 0, (true, true)),
+            place(2_500, 1_000, (true, true)),
         ];
         assert_eq!(all, expected);
         assert_eq!(stream.start_of(5), 3_500);
@@ -116,6 +119,6 @@ mod tests {
         let mut stream = Stream::new(1_000);
         stream.push(None);
         assert_eq!(stream.total(), u32::MAX);
-        assert_eq!(stream.place(1 << 31), Place { start: 1_000 << 31, len: 1_000, last: false });
+        assert_eq!(stream.place(1 << 31), Place { start: 1_000 << 31, len: 1_000, first: false, last: false });
     }
 }

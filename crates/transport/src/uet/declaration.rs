@@ -176,7 +176,7 @@ impl Declare for Uet {
             fins: false,
             handshake: false,
             stays_open: true,
-            captures: false,
+            captures: true,
             pulled: false,
             by_kind: true,
             turns: true,

@@ -236,7 +236,7 @@ fn messages_follow_each_other() {
     assert_eq!((driven.sender.state(), driven.sender.acked()), (SenderState::Open, 1_500));
     driven.sender.extend(700, us(9_000), &mut driven.said);
     driven.sender.on_turn(us(9_000), &mut driven.said);
-    let expected = Message::Data { psn: 2, len: 700, place: 1_500, last: true, opens: false };
+    let expected = Message::Data { psn: 2, len: 700, place: 1_500, first: true, last: true, opens: false };
     assert_eq!(driven.said.messages, [expected]);
     driven.ack(2, us(9_010));
     driven.sender.stop(us(9_020));
