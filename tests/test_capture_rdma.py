@@ -177,7 +177,7 @@ UNCOUNTED = 24
 def test_frames_of_roce_are_what_the_run_counted(run: Run, transport: str) -> None:
     result = run(LOSSY, ROCE[transport], "300001B", "payload = true")
     told = TELEMETRY if transport in ("hpcc", "powertcp") else 0
-    sums = {row["metric"]: row["value"] for row in totals(result)}
+    sums = totals(result)
     flows, counts, named = result.flows, Counter[str](), Counter[str]()
     seen: set[tuple[int, int]] = set()
     for frame in frames(result):
@@ -240,9 +240,10 @@ def test_frames_of_roce_are_what_the_run_counted(run: Run, transport: str) -> No
         assert named["31 4"] > 0, "packets that are kept out of order"
 
 
-def totals(result: linkpool.Result) -> list[dict[str, object]]:
+def totals(result: linkpool.Result) -> dict[str, int]:
     """Return the sums of all metrics."""
-    return result.metrics.group_by("metric").agg(pl.col("value").sum()).to_dicts()
+    sums = result.metrics.group_by("metric").agg(pl.col("value").sum())
+    return {metric: int(value) for metric, value in sums.iter_rows()}
 
 
 def carried(result: linkpool.Result) -> dict[str, int]:
@@ -272,7 +273,7 @@ def test_frames_of_uet_are_what_the_run_counted(run: Run, transport: str) -> Non
     result = run(queue, text, "300001B")
     mss = 1_000 if transport == "dropping" else 4_096
     last = 300_001 // mss
-    sums = {row["metric"]: row["value"] for row in totals(result)}
+    sums = totals(result)
     counts, values = Counter[str](), set()
     received: dict[int, int] = {}
     for frame in frames(result):

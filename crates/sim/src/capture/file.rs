@@ -1,6 +1,6 @@
 //! The file of a capture, in the format pcapng.
 
-use super::frame::{address, hardware_address};
+use super::address::{address, hardware_address};
 use crate::plan::{CapturePlan, Plan};
 use linkpool_network::{HostId, NodeId};
 use linkpool_units::Time;

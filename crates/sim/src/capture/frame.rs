@@ -1,28 +1,16 @@
 //! A packet as an Ethernet frame with a header of IPv4, and what its transport puts behind it.
 
+use super::address::{address, hardware_address};
 use super::connections::Known;
-use super::{roce, tcp, uet};
+use super::{payload, roce, tcp, uet};
 use crate::plan::Plan;
 use crate::results::passing::Passed;
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header};
-use linkpool_network::{Envelope, Flags, HostId, NodeId};
+use linkpool_network::Flags;
 use linkpool_transport::FamilyConfig;
-
-pub(super) static PAYLOAD: [u8; Envelope::LONGEST as usize] = [0; Envelope::LONGEST as usize];
 
 /// Bytes of a frame before the header of IPv4.
 const ETHERNET: usize = Ethernet2Header::LEN;
-
-/// The address of a host: 10.0.0.1 and so on.
-pub(super) fn address(host: HostId) -> [u8; 4] {
-    (u32::from_be_bytes([10, 0, 0, 1]) + u32::from(host)).to_be_bytes()
-}
-
-/// The address of a node's network card, of those that are assigned locally.
-pub(super) fn hardware_address(node: NodeId) -> [u8; 6] {
-    let [a, b, c, d] = u32::from(node).to_be_bytes();
-    [2, 0, a, b, c, d]
-}
 
 /// Makes frames.
 #[derive(Debug)]
@@ -63,7 +51,7 @@ impl<'p> Framer<'p> {
             }
             FamilyConfig::Ndp(_) => unreachable!("scenarios with NDP record no packets"),
         };
-        let zeros = &PAYLOAD[..zeros.into()];
+        let zeros = payload::zeros(zeros);
         let check = if has_check { roce::CHECK } else { 0 };
         let length = (self.headers.len() + zeros.len() + check) as u16;
         let mut ip = Ipv4Header::new(length, 64, protocol, address(from), address(to)).expect("a packet is short");
@@ -113,7 +101,7 @@ mod tests {
     use crate::host::handle::Handle;
     use crate::plan::{FlowId, TransportId};
     use etherparse::TcpHeader;
-    use linkpool_network::{LinkId, Packet};
+    use linkpool_network::{HostId, LinkId, Packet};
     use linkpool_transport::paths::Subflows;
     use linkpool_transport::{Family, Segment, SubflowId};
     use linkpool_units::Time;

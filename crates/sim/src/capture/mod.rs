@@ -5,6 +5,7 @@
 //! order of time, [`connections`] finds out whose they are, and [`frame`] writes their headers, with
 //! those of their transport: [`tcp`], [`roce`], [`uet`].
 
+mod address;
 mod connections;
 mod file;
 mod frame;
@@ -13,6 +14,7 @@ mod messages;
 mod options;
 pub(crate) mod order;
 mod pause;
+mod payload;
 mod roce;
 mod tcp;
 mod uet;

@@ -1,6 +1,6 @@
 //! A pause frame, as IEEE 802.1Qbb-2011 has it.
 
-use super::frame::hardware_address;
+use super::address::hardware_address;
 use linkpool_network::{NodeId, PauseFrame};
 
 /// Where all frames of MAC control go: to the neighbour, which does not send them on (IEEE 802.3, annex 31B).

@@ -1,9 +1,10 @@
 //! The header of TCP, with its options.
 
+use super::address::address;
 use super::connections::{DataEnd, Known};
-use super::frame::{PAYLOAD, address};
 use super::keys::Keys;
 use super::options::{Mapping, Options};
+use super::payload::zeros;
 use crate::host::encoding::decode;
 use crate::plan::{FlowId, Plan};
 use etherparse::TcpHeader;
@@ -53,8 +54,8 @@ impl Headers {
         let (client, server) = ports(known.connection.flow, known.subflow);
         (tcp.source_port, tcp.destination_port) = if known.forth { (client, server) } else { (server, client) };
         tcp.set_options_raw(self.options.finish()).expect("options fit into 40 bytes");
-        let zeros = &PAYLOAD[..says.payload.into()];
-        tcp.checksum = tcp.calc_checksum_ipv4_raw(address(from), address(to), zeros).expect("a packet is short");
+        tcp.checksum =
+            tcp.calc_checksum_ipv4_raw(address(from), address(to), zeros(says.payload)).expect("a packet is short");
         bytes.extend_from_slice(&tcp.to_bytes());
         says.payload
     }
