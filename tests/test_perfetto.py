@@ -57,6 +57,34 @@ def filled(text: str, transport: str) -> str:
     return text.format(queue=queue, transport=TRANSPORTS[transport])
 
 
+JOB = """
+duration = "20ms"
+drain = "0s"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "10Gbps"
+delay = "2us"
+[transport.t]
+control = "reno"
+[[workload.training]]
+transport = "t"
+label = "train"
+dp = 4
+forward = "60us"
+gradients = "100KB"
+iterations = 4
+stragglers = { ranks = [2], slowdown = 2, from_iteration = 1 }
+failures = { at = ["700us"], recovery = "300us", checkpoint_every = 2, checkpoint_time = "30us" }
+[[workload.flow]]
+transport = "t"
+from = "h6"
+to = "h7"
+size = "9KB"
+"""
+
+
 @dataclass
 class Track:
     """A track as it was read: slices are (name, begin, end), in ns."""
@@ -299,3 +327,67 @@ def test_one_message_is_traced_from_its_beginning(
 def test_a_flow_that_is_not_there_is_an_error(traced: Traced) -> None:
     with pytest.raises(linkpool.ReplayError, match="has no flow 99; the closest number is 5,"):
         traced("dctcp", flows=[99])
+
+
+# When the run ends, and when the job fails.
+ENDS = {
+    "done": ("20ms", 'at = ["700us"]'),
+    "computing": ("100us", 'mtbf = "900s"'),
+    "recovering": ("800us", 'at = ["700us"]'),
+}
+
+
+@pytest.mark.parametrize("when", ENDS)
+def test_ranks_are_tracks_with_what_the_table_says(
+    when: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Slices in those of iterations; also of runs that end in a computation, or in a recovery."""
+    duration, fails = ENDS[when]
+    text = JOB.replace('at = ["700us"]', fails)
+    result = linkpool.run(
+        scenario(text), out=tmp_path / "out", set={"duration": duration, "record.ranks": True}
+    )
+    result.perfetto(tmp_path / "trace", ranks=True)
+    trace = read(tmp_path / "trace")
+    assert trace.processes == {}, "no flow was named"
+    tracks = {track.name: track for track in trace.tracks.values()}
+    assert set(tracks) == {"ranks of train", *(f"rank {rank} on h{rank}" for rank in range(4))}
+    spans = result.rank_spans
+    assert (spans["doing"] == "recovery").any() == (when != "computing")
+    for rank in range(4):
+        own = spans.filter(rank=rank)
+        track = tracks[f"rank {rank} on h{rank}"]
+        assert trace.tracks[track.parent].name == "ranks of train"
+        of = own.group_by("iteration", "restart", maintain_order=True).agg(
+            pl.col("start_s").min(), pl.col("end_s").max()
+        )
+        expected = [*own.select("doing", "start_s", "end_s").iter_rows()]
+        for iteration, restart, start, end in of.iter_rows():
+            again = f", after {restart} restarts" if restart else ""
+            expected.append((f"iteration {iteration}{again}", start, end))
+        assert sorted(track.slices) == sorted((n, ns(a), ns(b)) for n, a, b in expected)
+
+
+def ns(seconds: float) -> int:
+    """Return whole nanoseconds of a time in whole picoseconds."""
+    return round(seconds * 1e12) // 1000
+
+
+def test_ranks_beside_a_flow_that_is_named(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """The flow ends first, and the run goes on; without `ranks` it ends with the flow."""
+    result = linkpool.run(scenario(JOB), out=tmp_path / "out", set={"record.ranks": True})
+    flow = result.flows.filter(src="h6")["flow"][0]
+    result.perfetto(tmp_path / "both", flows=[flow], ranks=True)
+    trace = read(tmp_path / "both")
+    assert len(trace.processes) == 1
+    last = max(end for track in trace.tracks.values() for _, _, end in track.slices)
+    assert last == ns(max(result.rank_spans["end_s"]))
+    result.perfetto(tmp_path / "flow", flows=[flow])
+    names = [track.name for track in read(tmp_path / "flow").tracks.values()]
+    assert not any(name.startswith("rank") for name in names)
+
+
+def test_ranks_where_there_are_none(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    result = linkpool.run(scenario(filled(INCAST, "reno")), out=tmp_path / "out")
+    with pytest.raises(linkpool.ReplayError, match="has no ranks"):
+        result.perfetto(tmp_path / "trace", ranks=True)

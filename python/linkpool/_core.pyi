@@ -92,6 +92,8 @@ class Scenario:
     ) -> list[tuple[int, int, int | None]]:
         """Simulate it until these flows have ended; write what happened to them for Perfetto.
 
+        If the scenario records ranks, what these do, too, to the end of the run.
+
         A flow is its number and that of its connection. Return the number of each flow that
         started, when it began, and when its last data was acknowledged (None: never), in
         picoseconds. Raises `ValueError` as `trace` does.

@@ -19,15 +19,17 @@ def perfetto(
     flows: Sequence[int] | None = None,
     queues: Sequence[str] = (),
     every: str = "10us",
+    ranks: bool = False,
 ) -> str:
     """Make the run of a result again, and write what happened to flows for Perfetto.
 
     Args:
         result: the result.
         out: the file, for https://ui.perfetto.dev; one that is there is replaced.
-        flows: numbers of flows; None: all, which may have 1,000 connections.
+        flows: numbers of flows; None: all, which may have 1,000 connections; with `ranks` none.
         queues: links, as in `S1->W`, whose queue lengths are traced, too.
         every: the sampling interval of queues.
+        ranks: what ranks of jobs do, too, to the end of the run.
 
     Returns:
         A sentence about the simulator if it is not known to be the one that made the result;
@@ -38,10 +40,14 @@ def perfetto(
         ScenarioError: there is no such link.
 
     """
-    rows = _rows(result, flows)
+    if ranks and not result.has("ranks"):
+        raise ReplayError(f"{result.dir} has no ranks: no workload is a program or training")
+    rows = _rows(result, () if ranks and flows is None else flows)
     note = difference(result, result.load())
-    queue: dict[str, Value] = {"links": list(queues), "every": every}
-    scenario = result.load({"record.queue": queue} if queues else {})
+    recorded: dict[str, Value] = {"record.ranks": ranks}
+    if queues:
+        recorded["record.queue"] = {"links": list(queues), "every": every}
+    scenario = result.load(recorded)
     with publish_file(Path(out)) as file:
         try:
             traced = scenario.perfetto([(f, row[0]) for f, row in rows.items()], str(file))

@@ -365,6 +365,7 @@ class Result:
         flows: Sequence[int] | None = None,
         queues: Sequence[str] = (),
         every: str = "10us",
+        ranks: bool = False,
     ) -> None:
         """Make the run again, and write what happens to flows as a trace for ui.perfetto.dev.
 
@@ -373,16 +374,20 @@ class Result:
             flows: numbers of flows; None: all, of which there may be 1,000.
             queues: links, as in `S1->W`, whose queue lengths are traced, too.
             every: the sampling interval of queues.
+            ranks: what ranks of jobs do, to the end of the run; then no flow unless it is named.
 
         Raises:
-            ReplayError: there is no such flow, it cannot be traced, or the run is not the same.
+            ReplayError: there is no such flow, there are no ranks, a flow cannot be traced, or the
+                run is not the same.
             ScenarioError: there is no such link.
 
         Warns:
             ReplayWarning: another build of linkpool made this result.
 
         """
-        note: str = verb("Result.perfetto")(self, out, flows=flows, queues=queues, every=every)
+        note: str = verb("Result.perfetto")(
+            self, out, flows=flows, queues=queues, every=every, ranks=ranks
+        )
         if note:
             warnings.warn(
                 f"{note}; the flows begin and end as recorded", ReplayWarning, stacklevel=2

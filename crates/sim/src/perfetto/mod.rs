@@ -1,16 +1,17 @@
 //! Traces for Perfetto (ui.perfetto.dev): a flow, or a connection that stays open, is a process; a
 //! subflow is a track with its phases as slices, a message a slice; windows, round-trip times and
-//! queues are counters.
+//! queues are counters. A rank is a track, with what it does as slices.
 
 mod file;
 mod message;
+mod ranks;
 #[cfg(test)]
 mod tests;
 mod tracks;
 
-use crate::plan::FlowId;
+use crate::plan::{FlowId, Plan};
 use crate::run::{Progress, RunError};
-use crate::trace::{Row, Traced, What, follow};
+use crate::trace::{Followed, Row, Traced, What, follow};
 use file::File;
 use linkpool_scenario::{PauseSeries, Scenario};
 use linkpool_units::Time;
@@ -42,7 +43,7 @@ pub struct Lifetime {
 
 /// Simulates `scenario` until `flows` have ended, as [`crate::trace()`] does, and writes their
 /// events, the queue lengths that the scenario records, and all pauses of ports, to `path`. Memory is bounded: the file
-/// is written while the run goes on. Returns when the flows began and ended, of those that started.
+/// is written while the run goes on. If the scenario records ranks, they have tracks, too, and the run goes on to its end. Returns when the flows began and ended, of those that started.
 ///
 /// # Errors
 /// The run has no result, or the file cannot be written.
@@ -60,6 +61,9 @@ pub fn perfetto(
     let failed = |e| PerfettoError::Write(path.display().to_string(), e);
     let fabric = scenario.topology.fabric();
     let tracks = std::cell::RefCell::new(Tracks::new(File::create(path).map_err(failed)?, &fabric));
+    if scenario.record.ranks {
+        tracks.borrow_mut().add_ranks(&Plan::new(scenario));
+    }
     let mut lifetimes = flows.iter().map(|of| (of.flow, None)).collect();
     let mut take = |rows: Vec<Row>, samples: Vec<_>| {
         let mut tracks = tracks.borrow_mut();
@@ -71,6 +75,9 @@ pub fn perfetto(
     };
     let followed =
         follow(scenario, flows, Some(&mut take), &mut |at| !tracks.borrow().file.is_broken() && progress(at));
+    if let Ok(Followed { until, .. }) = &followed {
+        tracks.borrow_mut().finish(*until);
+    }
     // A failure to write also stops the run: report it first.
     tracks.into_inner().file.close().map_err(failed)?;
     followed?;

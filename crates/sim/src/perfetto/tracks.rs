@@ -1,7 +1,8 @@
 //! The tracks of flows, subflows and queues, and what happens on them.
 
 use super::file::{File, Track};
-use crate::plan::FlowId;
+use super::ranks::RankTracks;
+use crate::plan::{FlowId, Plan};
 use crate::results::sample::{Sample, Value};
 use crate::trace::{End, Row, State, What};
 use linkpool_network::{Fabric, LinkId, PauseChange, PauseEvent, PauseReason};
@@ -18,6 +19,7 @@ pub(super) struct Tracks<'f> {
     links: HashSet<LinkId>,
     /// By link and priority whose track is known: is it paused?
     paused: HashMap<(LinkId, u8), bool>,
+    ranks: Option<RankTracks>,
 }
 
 /// A flow so far.
@@ -114,14 +116,26 @@ fn pauses(link: LinkId, priority: u8) -> u64 {
 
 impl<'f> Tracks<'f> {
     pub(super) fn new(file: File, fabric: &'f Fabric) -> Tracks<'f> {
-        Tracks { file, fabric, flows: BTreeMap::new(), links: HashSet::new(), paused: HashMap::new() }
+        let (flows, links, paused) = (BTreeMap::new(), HashSet::new(), HashMap::new());
+        Tracks { file, fabric, flows, links, paused, ranks: None }
     }
 
-    /// A sample of a queue, or a pause; other series are not drawn, as events say more.
+    /// Ranks have tracks, too.
+    pub(super) fn add_ranks(&mut self, plan: &Plan) {
+        self.ranks = Some(RankTracks::new(plan, &mut self.file));
+    }
+
+    /// The run ends.
+    pub(super) fn finish(&mut self, at: Time) {
+        self.ranks.iter_mut().for_each(|ranks| ranks.finish(at, &mut self.file));
+    }
+
+    /// A sample of a queue, a pause, or what happens to a rank; other series are not drawn, as events say more.
     pub(super) fn sample(&mut self, sample: &Sample) {
         match sample.value {
             Value::Queue { link, packets, bytes } => self.queue(sample.at, link, packets, bytes),
             Value::Pause(change) => self.pause(change),
+            Value::Rank(event) => self.ranks.iter_mut().for_each(|of| of.event(sample.at, event, &mut self.file)),
             _ => {}
         }
     }
@@ -356,6 +370,7 @@ impl<'f> Tracks<'f> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ranks::{RANKS, group, track as track_of_rank};
     use super::*;
 
     /// Flows and what belongs to them, lanes of messages, and queues: each has a range of numbers, in
@@ -363,6 +378,11 @@ mod tests {
     #[test]
     fn numbers_of_tracks_are_their_own() {
         let (mut flows, mut lanes, mut queues) = (vec![0], vec![MESSAGES], vec![QUEUES]);
+        let mut ranks = vec![RANKS];
+        for programs in [0, 1, u32::MAX >> 5] {
+            ranks.push(group(programs));
+            ranks.extend([0, 1, u32::MAX].map(|rank| track_of_rank(programs, rank)));
+        }
         for flow in [0, 1, 2, u32::MAX].map(FlowId::from) {
             flows.extend([process(flow), process(flow) + 1]);
             for subflow in [0, 1, 31].map(SubflowId::from) {
@@ -374,10 +394,11 @@ mod tests {
             queues.extend([queue(link, false), queue(link, true)]);
             queues.extend((0..8).map(|priority| pauses(link, priority)));
         }
-        assert!(flows.iter().all(|track| *track < MESSAGES));
+        assert!(flows.iter().all(|track| *track < RANKS));
+        assert!(ranks.iter().all(|track| (RANKS..MESSAGES).contains(track)));
         assert!(lanes.iter().all(|track| (MESSAGES..QUEUES).contains(track)));
         assert!(queues.iter().all(|track| *track >= QUEUES));
-        for mut tracks in [flows, lanes, queues] {
+        for mut tracks in [flows, lanes, queues, ranks] {
             let all = tracks.len();
             tracks.sort_unstable();
             tracks.dedup();

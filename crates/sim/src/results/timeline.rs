@@ -187,6 +187,13 @@ impl Timeline {
         }
     }
 
+    /// The run ends at `at`; no event says so.
+    pub(crate) fn finish(&mut self, at: Time, out: &mut impl FnMut(RankSpan)) {
+        for programs in 0..self.lines.len() as u32 {
+            (0..self.lines[programs as usize].len() as u32).for_each(|rank| self.close((programs, rank), at, out));
+        }
+    }
+
     /// The rank, when it is known what it did until `at`.
     fn line(&mut self, of: (u32, u32), at: Time, out: &mut impl FnMut(RankSpan)) -> &mut Line {
         let line = &mut self.lines[of.0 as usize][of.1 as usize];

@@ -56,19 +56,27 @@ pub fn trace(
     flows: &[Traced],
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, RunError> {
-    follow(scenario, flows, None, progress)
+    follow(scenario, flows, None, progress).map(|followed| followed.rows)
+}
+
+/// What came of a run that was followed.
+pub(crate) struct Followed {
+    /// The events that have not been given before.
+    pub(crate) rows: Vec<Row>,
+    /// The end of a run that was not stopped.
+    pub(crate) until: Time,
 }
 
 /// Simulates `scenario` as [`trace`] does, and gives what happens to `take_rows` as it comes, if
-/// there is one: events, and samples of time series that the scenario asks for. When a packet
-/// arrives that has waited at a port with service events is not known then. The events that have
-/// not been given are the result.
+/// there is one: events, and samples of time series that the scenario asks for; where these are of
+/// ranks, to the end of the run. When a packet arrives that has waited at a port with service
+/// events is not known then.
 pub(crate) fn follow(
     scenario: &Scenario,
     flows: &[Traced],
     mut take_rows: Option<&mut dyn FnMut(Vec<Row>, Vec<Sample>)>,
     progress: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Vec<Row>, RunError> {
+) -> Result<Followed, RunError> {
     let plan = Plan::new(scenario);
     check_undriven(&plan)?;
     let timetable = plan.timetable();
@@ -86,6 +94,8 @@ pub(crate) fn follow(
     let all = components(&plan, routes, (&Served::new(&plan), &Checkpoints::new(&plan)));
     let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, mine, all);
     let over = AtomicBool::new(false);
+    let to_the_end = take_rows.is_some() && plan.record.ranks;
+    let is_over = || over.load(Ordering::Relaxed) && !to_the_end;
     let rows = Mutex::new(Rows::default());
     let taken = || rows.lock().expect("nothing panics while it holds rows");
     let mut watch = Watch::new(hosts, &plan, served, flows, &rows, &over, lookahead);
@@ -100,13 +110,11 @@ pub(crate) fn follow(
             if let Some(take_rows) = &mut take_rows {
                 take_rows(taken().take(lookahead), samples);
             }
-            !over.load(Ordering::Relaxed)
-                && failure(&buffers).is_none()
-                && progress(Progress { now, end: plan.end, hops })
+            !is_over() && failure(&buffers).is_none() && progress(Progress { now, end: plan.end, hops })
         },
     );
     check_limits(&buffers, &plan)?;
-    if ended == Ended::Stopped && !over.load(Ordering::Relaxed) {
+    if ended == Ended::Stopped && !is_over() {
         return Err(RunError::Stopped);
     }
     if let Some(take_rows) = take_rows {
@@ -114,7 +122,8 @@ pub(crate) fn follow(
     }
     match ended {
         Ended::Deadlock(at, links) => Err(RunError::deadlock(&plan, &links, at)),
-        _ => Ok(taken().take_all()),
+        Ended::Done(until) => Ok(Followed { rows: taken().take_all(), until }),
+        _ => Ok(Followed { rows: taken().take_all(), until: plan.end }),
     }
 }
 
