@@ -342,6 +342,8 @@ def test_ranks_are_drawn_and_an_iteration_can_be_looked_at(job_page: Path) -> No
         kinds = ("series-0", "series-1", "series-4", "idle", "series-2", "series-6")
         counts = browser.execute_script(COUNTED, canvas, kinds)
         assert all(count > 50 for count in counts), dict(zip(kinds, counts, strict=True))
+        items = [e.text for e in browser.find_elements("css selector", "section li")]
+        assert "train: rank 5 computes 2 times as long from iteration 1 on" in items
         # Iterations are rows: one is chosen by keyboard, and the address says so.
         rows = browser.find_elements("css selector", "tr.choice")
         first = [row for row in rows if row.text.startswith("train 1 ")]

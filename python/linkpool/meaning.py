@@ -13,6 +13,7 @@ from typing import Any
 
 from linkpool import _core
 from linkpool.drain import short_drains
+from linkpool.job_plan import job_plan
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import Headroom, buffers, headrooms, risks
 from linkpool.topology.fabric import Fabric
@@ -125,6 +126,8 @@ def page(scenario: _core.Scenario) -> str:
     if "nic" in document:
         lines += ["", _adapters(document["nic"])]
     lines += ["", *_flows(document, plan)]
+    jobs = job_plan(scenario.toml)
+    lines += ["", "Jobs", *jobs] if jobs else []
     said = [
         *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
         *(f"warning: {line}" for line in [*short_drains(scenario.toml), *risks(pausing)]),

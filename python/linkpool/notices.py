@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from linkpool.lost import lost
 from linkpool.result import Result
+from linkpool.units import show_seconds
 
 MUCH_SENT_AGAIN = 0.5
 """A run in which more than this share of the segments was sent again is no usual one."""
@@ -17,7 +19,17 @@ def notices(result: Result) -> list[str]:
         ResultError: a table is missing or damaged.
 
     """
-    return [*_sent_again(result), *unmet_changes(result)]
+    return [*_sent_again(result), *unmet_changes(result), *_failed_jobs(result)]
+
+
+def _failed_jobs(result: Result) -> list[str]:
+    """Say what jobs lost to failures."""
+    return [
+        f"{of.label} failed {'once' if of.failures == 1 else f'{of.failures} times'} and went on: "
+        f"{show_seconds(of.lost_s)} of its {show_seconds(of.of_s)} were lost, to iterations that "
+        "were made again or cut off, and to recoveries"
+        for of in lost(result)
+    ]
 
 
 def _sent_again(result: Result) -> list[str]:

@@ -70,6 +70,8 @@ export interface Job {
 export interface Ranks {
   jobs: Job[];
   kinds: string[];
+  /** What the scenario has in store: stragglers, failures. */
+  plan: string[];
   table: Table;
   /** Of each row of the table: from when until when. */
   when: [number, number][];

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from linkpool.job_plan import job_plan
 from linkpool.report.data.numbers import column
 from linkpool.report.data.tables import MOST_ROWS, table
 from linkpool.result import Result
@@ -38,6 +39,7 @@ def ranks(result: Result) -> dict[str, Any] | None:
         "jobs": [_job(of) for of in spans.partition_by("workload", maintain_order=True)],
         "kinds": list(KINDS),
         "table": table("", note, found),
+        "plan": job_plan(result.scenario),
         "when": [column(row, 10) for row in shown.select("start_s", "end_s").iter_rows()],
         "end": float(spans["end_s"].max()),  # type: ignore[arg-type]
     }

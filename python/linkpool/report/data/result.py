@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from linkpool.job_plan import job_plan
 from linkpool.notices import notices
 from linkpool.report.data.fabric import fabric
 from linkpool.report.data.flows import MOST as MOST_FLOWS
@@ -96,7 +97,8 @@ def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
     if of_ranks is None:
         if not result.has("ranks"):
             return []
-        return ["The run did not record what ranks did over time; record.ranks asks for it."]
+        asks = "The run did not record what ranks did over time; record.ranks asks for it."
+        return [asks, *(f"{line}." for line in job_plan(result.scenario))]
     notes = []
     for job in of_ranks["jobs"]:
         shown = len(job["ranks"])
