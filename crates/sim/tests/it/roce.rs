@@ -262,3 +262,52 @@ fn threads_change_nothing() {
         every = \"500us\"";
     same_on_four_threads(&scenario(text));
 }
+
+/// Plain RoCE with PFC into one host of a fat-tree with k = 4, 2 MB of each sender (489 packets of 4,160 B): the last one's time is
+/// that of htsim's `htsim_roce` (uet-htsim 40ccb05, `-mtu 4096 -queue_type lossless_input -pfc_thresholds 20 30`), in us to
+/// the digits that it prints, alone, two from other pods, and fifteen. It has no timeout, so none comes here.
+#[test]
+fn incasts_with_pauses_end_as_in_htsim() {
+    let htsim: [(&[u32], [f64; 3]); 2] = [
+        (&[4, 8], [1_320.69, 339.173, 93.7933]),
+        (&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [9_773.81, 2_449.45, 618.363]),
+    ];
+    let last = |senders: &[u32], gbps: u32| {
+        let flow = |from: &u32| {
+            format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{from}\"\nto = \"h0\"\nsize = \"2002944B\"\n")
+        };
+        let flows: String = senders.iter().map(flow).collect();
+        let r = run(&format!(
+            r#"
+            duration = "1s"
+            [topology.fat-tree]
+            k = 4
+            rate = "{gbps}Gbps"
+            delay = "1us"
+            [queue.pfc]
+            buffer = "64MB"
+            xoff = "123KB"
+            resume = "41KB"
+            [transport.t]
+            control = "roce"
+            mss = "4096B"
+            header = "64B"
+            ack_size = "64B"
+            min_rto = "1s"
+            {flows}"#
+        ));
+        assert!(r.outcome.flows.iter().all(|flow| flow.total(|s| s.retransmits) == 0));
+        (0..senders.len()).map(|flow| r.fct(flow).secs() * 1e6).fold(0.0, f64::max)
+    };
+    assert!((last(&[4], 100) - 176.434).abs() < 0.001);
+    for (senders, expected) in htsim {
+        for (gbps, expected) in [25, 100, 400].into_iter().zip(expected) {
+            let found = last(senders, gbps);
+            assert!(
+                (found - expected).abs() < 0.01,
+                "{} to one at {gbps} Gbit/s: {found} us for {expected}",
+                senders.len()
+            );
+        }
+    }
+}
