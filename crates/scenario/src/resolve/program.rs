@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use linkpool_settings::Names;
 use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat, RankHosts};
-use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_chakra, read_goal, read_goal_binary};
+use linkpool_workload::program::{
+    ChakraRules, MOST_RANKS, Programs, Roofline, check, read_chakra, read_goal, read_goal_binary,
+};
 use sha2::{Digest, Sha256};
 
 use super::section::Section;
@@ -94,6 +96,7 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
         chunks: program.chunks,
         outstanding: program.outstanding,
         groups,
+        roofline: program.compute_rate.map(|compute_rate| Roofline { compute_rate, memory_rate: program.memory_rate }),
     };
     let programs = read_chakra(&program.file, ranks, &rules, |rank| open(&of_rank(rank)))?;
     let groups = program.groups_file.as_ref().map(|file| known.directory.join(file));

@@ -37,6 +37,19 @@ fn wrong(test: &str, files: &[(&str, &[u8])], keys: &str) -> (String, String) {
 const OF_GOAL: &str = "file = \"p.goal\"\nformat = \"goal\"";
 
 #[test]
+fn rates_of_operations_are_of_chakra() {
+    let files = [("p.goal", GOAL.as_bytes())];
+    let of_goal = wrong("rates", &files, &format!("{OF_GOAL}\ncompute_rate = 1e12"));
+    assert_eq!(of_goal.0, "compute_rate");
+    assert!(of_goal.1.contains("format = \"chakra\""), "{}", of_goal.1);
+    let of_chakra = "file = \"p\"\nformat = \"chakra\"";
+    let alone = wrong("rates", &files, &format!("{of_chakra}\nmemory_rate = \"1Tbps\""));
+    assert_eq!(alone, ("memory_rate".to_string(), "stands beside `compute_rate`; write that, too".to_string()));
+    let none = wrong("rates", &files, &format!("{of_chakra}\ncompute_rate = 0.0"));
+    assert_eq!(none, ("compute_rate".to_string(), "0 is no rate; it must be above zero".to_string()));
+}
+
+#[test]
 fn stragglers_are_ranks_of_the_job() {
     let files = [("p.goal", GOAL.as_bytes())];
     let with = |keys: &str| format!("{OF_GOAL}\niterations = 3\nstragglers = {{ slowdown = 2, {keys} }}");

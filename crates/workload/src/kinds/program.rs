@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,14 @@ settings! {
         /// A file with the ranks of each process group: a JSON object of lists, by the names of
         /// groups.
         groups_file: Option<String> = None, when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// Operations per second of a computation that has `num_ops` and no duration: its time is
+        /// `num_ops / compute_rate`, or that of its data, if that is longer.
+        compute_rate: Option<f64> = None, within Bounds::above(0.0, "{} is no rate; it must be above zero"),
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// The rate of memory: the data of such a computation take `tensor_size / memory_rate`.
+        memory_rate: Option<Rate> = None, within Bounds::POSITIVE,
+            refused |p| p.memory_rate.is_some() && p.compute_rate.is_none() => "stands beside `compute_rate`; write that, too",
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
         /// How often each rank runs its program, each time when it has ended.
         iterations: u32 = 1, within Bounds::POSITIVE,
             when |p| p.nic != Some(Interfaces::Host) => "traces without `nic = \"host\"`";

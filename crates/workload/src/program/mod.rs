@@ -16,7 +16,7 @@ mod operation;
 mod rank;
 mod training;
 
-pub use chakra::{ChakraRules, read_chakra};
+pub use chakra::{ChakraRules, Roofline, read_chakra};
 pub use check::check;
 pub use goal_binary::{read_goal_binary, write_goal_binary};
 pub use goal_text::{read_goal, write_goal};

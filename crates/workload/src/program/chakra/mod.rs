@@ -5,6 +5,7 @@
 mod operations;
 mod proto;
 mod rank;
+mod roofline;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,7 @@ use std::io::Read;
 use super::{MOST_RANKS, Programs, RankBuilder, Source};
 use crate::collective::CollectiveAlgorithm;
 use operations::Operations;
+pub use roofline::Roofline;
 
 /// How collective operations of a trace are carried out.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct ChakraRules {
     pub outstanding: u32,
     /// The ranks of each process group, by its name. A node without a group is of all ranks.
     pub groups: BTreeMap<String, Vec<u32>>,
+    /// The time of computations that have operations and no time; none: they are an error.
+    pub roofline: Option<Roofline>,
 }
 
 /// Reads the programs of the files `name.0.et` and so on; `open` opens the file of a rank, of which
@@ -56,6 +60,11 @@ pub fn read_chakra<R: Read>(
         let input = open(rank).map_err(|why| format!("{file}: {why}"))?;
         let builder = rank::read((rank, ranks), input, &mut operations);
         builders.push(builder.map_err(|why| format!("{file}: {why}"))?);
+    }
+    if rules.roofline.is_some() && operations.estimated == 0 {
+        return Err(format!(
+            "{name}: no computation has num_ops and no duration, so compute_rate decides nothing; leave it out"
+        ));
     }
     operations.add_to(&mut builders).map_err(|(rank, why)| format!("{name}.{rank}.et: {why}"))?;
     let all: Option<Vec<_>> = builders.into_iter().map(RankBuilder::finish).collect();

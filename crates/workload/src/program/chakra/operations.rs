@@ -36,6 +36,8 @@ pub(super) struct Operations<'r> {
     groups: Vec<Vec<u32>>,
     names: HashMap<&'r str, u32>,
     all: Vec<Operation>,
+    /// Computations whose time was taken from their operations.
+    pub(super) estimated: u64,
     /// By group and number: its place.
     places: HashMap<(u32, u32), usize>,
 }
@@ -45,7 +47,7 @@ impl<'r> Operations<'r> {
         let mut groups = vec![(0..ranks).collect()];
         groups.extend(rules.groups.values().cloned());
         let names = rules.groups.keys().map(String::as_str).zip(1..).collect();
-        Operations { rules, groups, names, all: Vec::new(), places: HashMap::new() }
+        Operations { rules, groups, names, all: Vec::new(), estimated: 0, places: HashMap::new() }
     }
 
     /// The group with this name, or of all ranks without one.

@@ -102,7 +102,7 @@ impl Reader {
             // Metadata take no time, but others may wait for them.
             1 => self.calc(id, 0, NONE)?,
             kind @ (2 | 3) => self.memory(id, kind, &written)?,
-            4 => self.computation(id, &written)?,
+            4 => self.computation(id, &written, operations)?,
             5 => self.message(id, Op::Send, "comm_dst", &written)?,
             6 => self.message(id, Op::Recv, "comm_src", &written)?,
             7 => self.operation(id, &written, operations)?,
@@ -136,13 +136,17 @@ impl Reader {
         }
     }
 
-    fn computation(&mut self, id: u32, written: &Written) -> Result<(u32, u32), String> {
-        let ns = duration(written)?;
-        if ns == 0 && whole(written, "num_ops")?.unwrap_or(0) > 0 {
-            return Err("has num_ops and no duration; the time of operations is not modelled: give it duration_micros"
-                .to_string());
-        }
+    fn computation(
+        &mut self,
+        id: u32,
+        written: &Written,
+        operations: &mut Operations<'_>,
+    ) -> Result<(u32, u32), String> {
         let on_cpu = matches!(attribute(written, "is_cpu_op").and_then(|a| a.value.as_ref()), Some(Value::Bool(true)));
+        let ns = match duration(written)? {
+            0 => estimated(written, on_cpu, operations)?,
+            ns => ns,
+        };
         self.calc(id, ns, if on_cpu { CPU } else { GPU })
     }
 
@@ -232,6 +236,30 @@ impl Reader {
         }
         Ok(self.builder)
     }
+}
+
+/// The time in nanoseconds of a computation for which the trace has none: that of its operations.
+fn estimated(written: &Written, on_cpu: bool, operations: &mut Operations<'_>) -> Result<u64, String> {
+    let needed = whole(written, "num_ops")?.unwrap_or(0);
+    if needed <= 0 {
+        return Ok(0);
+    }
+    let Some(roofline) = operations.rules.roofline else {
+        return Err("has num_ops and no duration; give it duration_micros, or the workload a compute_rate".to_string());
+    };
+    if on_cpu {
+        let why = "has num_ops and no duration, and is_cpu_op; compute_rate is of the other processor: give it duration_micros";
+        return Err(why.to_string());
+    }
+    let bytes = whole(written, "tensor_size")?.unwrap_or(0);
+    if roofline.memory_rate.is_some() && bytes <= 0 {
+        return Err("has num_ops and no tensor_size, which memory_rate needs; give it both, or leave memory_rate out"
+            .to_string());
+    }
+    operations.estimated += 1;
+    let [needed, bytes] = [needed, bytes].map(u64::try_from);
+    let ns = needed.ok().zip(bytes.ok()).and_then(|(needed, bytes)| roofline.nanoseconds(needed, bytes));
+    ns.ok_or_else(|| "has more operations than compute_rate does in a hundred years".to_string())
 }
 
 fn attribute<'w>(written: &'w Written, name: &str) -> Option<&'w Attribute> {

@@ -24,6 +24,10 @@ fn file(nodes: &[Node]) -> Vec<u8> {
 }
 
 fn read_all(files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, String> {
+    read_with(None, files, groups)
+}
+
+fn read_with(roofline: Option<Roofline>, files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, String> {
     let groups: BTreeMap<_, _> = groups.iter().map(|(name, ranks)| (name.to_string(), ranks.to_vec())).collect();
     let rules = ChakraRules {
         all_reduce: CollectiveAlgorithm::RingAllReduce,
@@ -31,6 +35,7 @@ fn read_all(files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, St
         chunks: 1,
         outstanding: 1,
         groups,
+        roofline,
     };
     let programs = read_chakra("p", files.len() as u32, &rules, |rank| Ok(&files[rank as usize][..]))?.matched()?;
     check(&programs)?;
@@ -52,6 +57,40 @@ fn computation_and_messages() {
     // The send waits for the computation, which stands behind it.
     assert_eq!((programs.ranks[0].needs(), nodes(&programs, 1)), (&[1, 0][..], vec![(Op::Recv, 50)]));
     assert_eq!(programs.place(0, 0), "p.0.et, node 9");
+}
+
+/// 4,000,000 operations at 2 a ps take 2 us, and 1 MB at 100 GB/s 10 us. A duration goes before.
+#[test]
+fn operations_take_their_time() {
+    let message = |kind, peer| node(9, kind, &[("comm_size", 50), (peer, 1)], &[]);
+    let of = |attr: &[(&str, i64)], memory_rate: Option<u64>, change: fn(&mut Node)| {
+        let mut computes = node(1, 4, attr, &[]);
+        change(&mut computes);
+        let roofline = Roofline { compute_rate: 2e12, memory_rate: memory_rate.map(linkpool_units::Rate) };
+        let one = file(&[node(9, 6, &[("comm_size", 50), ("comm_src", 0)], &[])]);
+        let zero = file(&[computes, message(5, "comm_dst")]);
+        read_with(Some(roofline), &[zero, one], &[]).map(|programs| nodes(&programs, 0)[0].1)
+    };
+    let both = [("num_ops", 4_000_000), ("tensor_size", 1_000_000)];
+    assert_eq!(of(&both, None, |_| {}), Ok(2_000));
+    assert_eq!(of(&both[..1], None, |_| {}), Ok(2_000));
+    assert_eq!(of(&both, Some(800_000_000_000), |_| {}), Ok(10_000));
+    let on_cpu = |of: &mut Node| of.attr.push(attribute("is_cpu_op", Value::Bool(true)));
+    for (found, why) in [
+        (of(&both[..1], Some(8), |_| {}), "p.0.et: node 1: has num_ops and no tensor_size, which memory_rate needs"),
+        (of(&both, None, on_cpu), "p.0.et: node 1: has num_ops and no duration, and is_cpu_op"),
+        (
+            of(&both, Some(1), |of| of.attr[1] = attribute("tensor_size", Value::Int64(i64::MAX))),
+            "p.0.et: node 1: has more",
+        ),
+        (
+            of(&both, None, |of| of.duration_micros = 7),
+            "p: no computation has num_ops and no duration, so compute_rate",
+        ),
+        (of(&[("num_ops", 0)], None, |_| {}), "p: no computation has num_ops"),
+    ] {
+        assert!(found.as_ref().is_err_and(|error| error.starts_with(why)), "{found:?} {why}");
+    }
 }
 
 /// An all-gather of 10 bytes of each of the ranks 2 and 0: between two joins, each sends 10 bytes.
