@@ -2,8 +2,8 @@
 
 use linkpool_units::Rate;
 
-/// The roofline model (Williams, Waterman and Patterson, CACM 52(4), 2009): operations take place at
-/// the rate of the processor, or at that at which memory gives data for them, if that is less.
+/// The roofline model (Williams, Waterman and Patterson, CACM 52(4), 2009): operations take place
+/// at the rate of the processor, or at that at which memory gives data for them, if that is less.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Roofline {
     /// Operations in a second, at the most.
