@@ -89,6 +89,7 @@ def uet(draw: random.Random, name: str) -> str:
             "subflows = 2\n",
             'balancer = "reps"\nmss = "1000B"\n',
             'ack_bytes = "1B"\n',
+            'balancer = "mp-rdma"\nsender_law = "mp-rdma"\n',
         ]
     )
     return f'[transport.{name}]\ncontrol = "uet"\n{more}'

@@ -10,6 +10,8 @@ const UET_FLOWBENDER: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \
 const UET_FLOWLETS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"flowlets\"";
 const UET_RSS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"rss\"";
 const UET_SWIFT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"swift\"";
+const UET_MP_RDMA: &str =
+    "control = \"uet\"\ntrimmable = false\nack_bytes = \"1B\"\nbalancer = \"mp-rdma\"\nsender_law = \"mp-rdma\"";
 const UET_SUBFLOWS: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2";
 const UET_CREDIT: &str = "control = \"uet\"\ntrimmable = false\nreceiver_credit = true";
 const UET_SUPPRESSED: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2\nsubflow_suppression = true";
@@ -112,6 +114,8 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("rss_period = \"20us\"", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("rss_margin = 0.1", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("rss_heeds_timeouts = false", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("mp_rdma_probe = 0.5", UET_MP_RDMA, UET, "`balancer = \"mp-rdma\"`"),
+    ("mp_rdma_delta = 3", UET_MP_RDMA, UET, "`sender_law = \"mp-rdma\"`"),
     ("swift_target = \"7us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
     ("swift_range = \"20us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
     ("subflow_coupling = \"lia\"", UET_SUBFLOWS, UET, "`subflows` above 1"),

@@ -115,6 +115,42 @@ fn balancers_hear_of_marks() {
     assert!(found[1..].iter().all(|(_, last, _)| *last < found[0].1), "{found:?}");
 }
 
+/// Eight flows of 4 MB between leaves with eight spines, one of which has links at a quarter of their rate: 7.25 links of
+/// 100 Gbit/s take 358.6 us for 32 MB in packets of 4,150 B. Marks bring MP-RDMA's paths to parts of the packets in
+/// proportion, so that the slow spine has 0.25 of 7.25 of them, not an eighth as with paths that hear of nothing. With a small
+/// delta that spine's packets are late, and it has less.
+#[test]
+fn mp_rdma_leaves_slow_paths() {
+    let network = HTSIM
+        .split("[transport.t]")
+        .next()
+        .unwrap()
+        .replace("[topology.fat-tree]\nk = 4\n", "[topology.leaf-spine]\nleaves = 2\nspines = 8\nhosts_per_leaf = 8\n");
+    let flows: String = (0..8).map(|host| flow(host, host + 8, 4_000_000)).collect();
+    let (proportional, full) = (0.25 / 7.25, 358.6);
+    // Both in parts of what they would be if all links were full.
+    let of = |how: &str| {
+        let r = run(&format!(
+            "{network}[[change]]\nlinks = [\"l0<->s0\"]\nrate_factor = 0.25\n[transport.t]\ncontrol = \"uet\"\n\
+             mss = \"4086B\"\nentropies = 256\nack_bytes = \"1B\"\n{how}\n{flows}"
+        ));
+        let up = |spine: usize| r.link(&format!("l0->s{spine}")).stats.bytes as f64;
+        let share = up(0) / (0..8).map(up).sum::<f64>();
+        let last = (0..8).map(|i| fct(&r, i)).max().unwrap() as f64 / 1e6;
+        (share / proportional, last / full)
+    };
+    let both = "sender_law = \"mp-rdma\"\nbalancer = \"mp-rdma\"";
+    let (share, last) = of(&format!("{both}\nmp_rdma_delta = 1000"));
+    assert!((share - 1.0).abs() < 0.1 && (1.0..1.1).contains(&last), "{share} {last}");
+    let (share, last) = of(&format!("{both}\nmp_rdma_delta = 8"));
+    assert!(share < 0.7 && (1.0..1.4).contains(&last), "{share} {last}");
+    let (share, last) = of("sender_law = \"mp-rdma\"\nbalancer = \"oblivious\"");
+    assert!(share > 2.5 && last > 2.5, "{share} {last}");
+    // The paths leave it with another law's window, too.
+    let (share, last) = of("sender_law = \"nscc\"\nbalancer = \"mp-rdma\"");
+    assert!((share - 1.0).abs() < 0.2 && (1.0..1.2).contains(&last), "{share} {last}");
+}
+
 /// Credit of the receiver alone. uet-htsim takes 177.37 us for a lone flow of 2 MB, with 126 ACKs and 157 PULLs until
 /// its end (49 more come after it: a receiver waits among the idle ones as often as its demand was met); both ways at
 /// once 177.8 to 179.1 us over 3 seeds.

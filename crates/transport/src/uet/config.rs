@@ -23,6 +23,8 @@ pub enum SenderLaw {
     Dctcp,
     /// Swift.
     Swift,
+    /// MP-RDMA.
+    MpRdma,
     /// Nothing: it stays as it is.
     Constant,
     /// There is no window; the receiver grants credit.
@@ -74,6 +76,8 @@ pub struct Config {
     pub credit_rules: Option<CreditRules>,
     /// Are losses found by the packets above a gap, and by probes?
     pub sleek: bool,
+    /// MP-RDMA: a packet so far behind the highest that was acknowledged came over a slow path.
+    pub mp_rdma_delta: u32,
     /// Network signal-based congestion control.
     pub nscc: NsccConfig,
     /// Swift.

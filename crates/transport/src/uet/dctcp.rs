@@ -69,7 +69,7 @@ mod tests {
         let mut window = Window::new(Some(100_000.0), config.rate, Time::from_us(12), 1.5);
         let mut dctcp = Dctcp::new();
         let mut ack = |window: &mut Window, marked| {
-            let signal = Signal { now: Time::ZERO, marked, delay: None, bytes: 10_000, in_flight: 95_000 };
+            let signal = Signal { now: Time::ZERO, marked, delay: None, bytes: 10_000, in_flight: 95_000, psn: None };
             dctcp.on_ack(&signal, window, &config);
             dctcp.alpha
         };

@@ -49,10 +49,17 @@ settings! {
         /// back. `"mixed"`: as `"reps-legacy"`, and else as `"bitmap"`. `"flowbender"`, `"plb"`: one value,
         /// until `rehash_after` base RTTs in a row have more marks than `rehash_above`, or a timeout. `"flowlets"`:
         /// another value after a gap. `"rss"`: `rss_subflows` values in turn by the PSN, of which the slowest is
-        /// replaced once in `rss_period`.
+        /// replaced once in `rss_period`. `"mp-rdma"`: that of the ACK that lets the packet go.
         balancer: BalancerKind = BalancerKind::Mixed,
             refused |u| u.subflows > 1 && u.balancer == BalancerKind::Rss =>
-                "\"rss\" spreads one window over `rss_subflows`; leave `subflows` out, or take another";
+                "\"rss\" spreads one window over `rss_subflows`; leave `subflows` out, or take another",
+            refused |u| u.balancer == BalancerKind::MpRdma && u.sender_law == SenderLaw::None =>
+                "\"mp-rdma\" goes by the room that ACKs make in a window; set `sender_law`",
+            refused |u| u.balancer == BalancerKind::MpRdma && u.subflows > 1 =>
+                "\"mp-rdma\" spreads one window over all values; leave `subflows` out, or take another";
+        /// The chance that a packet takes a random value in place of that of its ACK, once in a base RTT.
+        mp_rdma_probe: f64 = 0.01, within Bounds::from(0.0, "must be a chance, 0 to 1").to(1.0),
+            when |u| u.balancer == BalancerKind::MpRdma => "`balancer = \"mp-rdma\"`";
         /// The share of marked or trimmed packets, among those that ACKs and NACKs are about, above which a base
         /// RTT is congested.
         rehash_above: f64, from |u| if u.balancer == BalancerKind::Plb { 0.5 } else { 0.05 } => "by `balancer`: `0.05`, or `0.5` with `\"plb\"`",
@@ -80,11 +87,17 @@ settings! {
         /// one on a dead path stays there, as published code has it by mistake.
         rss_heeds_timeouts: bool = true, when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
         /// What sets the window. `"nscc"`: NSCC. `"fastflow"`: FASTFLOW, once called SMaRTT. `"dctcp"`: DCTCP.
-        /// `"swift"`: Swift. `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of
+        /// `"swift"`: Swift. `"mp-rdma"`: MP-RDMA. `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of
         /// the receiver.
         sender_law: SenderLaw = SenderLaw::Nscc,
             refused |u| u.sender_law == SenderLaw::None && !u.receiver_credit =>
-                "without a window something else must hold senders back; set `receiver_credit = true`";
+                "without a window something else must hold senders back; set `receiver_credit = true`",
+            refused |u| u.sender_law == SenderLaw::MpRdma && u.subflows > 1 =>
+                "\"mp-rdma\" is one window over all paths; leave `subflows` out, or take another";
+        /// Packets that the packet of an ACK may be behind the highest that was acknowledged; one that is further behind came
+        /// over a slow path, and the window loses a packet (Δ of MP-RDMA).
+        mp_rdma_delta: u32 = 32, within Bounds::POSITIVE,
+            when |u| u.sender_law == SenderLaw::MpRdma => "`sender_law = \"mp-rdma\"`";
         /// The law hears the median of so many delays, that of the last ACK included (MNSCC: median feedback).
         /// 1: the last.
         median_of "feedback_median": u32 = 1,
@@ -111,7 +124,12 @@ settings! {
         trimmable: bool = true;
         /// A receiver acknowledges when so many bytes on the wire have come since its last ACK; marks,
         /// duplicates, the first data and packets whose sender asks for it are acknowledged at once.
-        ack_bytes: u32 as Bytes = 16_384, within Bounds::POSITIVE;
+        ack_bytes: u32 as Bytes, from |u| if goes_by_each_ack(u) { 1 } else { 16_384 } =>
+            "by `sender_law` and `balancer`: `\"16384B\"`, or `\"1B\"` with `\"mp-rdma\"`",
+            within Bounds::POSITIVE,
+            refused |u| u.ack_bytes > 1 && goes_by_each_ack(u) =>
+                "\"mp-rdma\" goes by the ACK of each packet; leave `ack_bytes` out, or write \"1B\"";
+
         /// Round-trip time without load between the hosts that are farthest apart. Without the key: a
         /// full packet one way and an ACK the other, between a host that is farthest from the first
         /// one and a host that is farthest from that.
@@ -150,6 +168,11 @@ settings! {
         /// The number of subflows, a common setting.
         subflows: u32 = 1;
     }
+}
+
+/// Does MP-RDMA set the window or choose the paths?
+fn goes_by_each_ack(u: &UetSettings) -> bool {
+    u.sender_law == SenderLaw::MpRdma || u.balancer == BalancerKind::MpRdma
 }
 
 /// A timeout for ports without a limit.
@@ -237,6 +260,7 @@ impl Declare for Uet {
             rss_period: own.rss_period,
             rss_margin: own.rss_margin,
             rss_heeds_timeouts: own.rss_heeds_timeouts,
+            mp_rdma_probe: own.mp_rdma_probe,
         };
         Arc::new(Config {
             mss,
@@ -265,6 +289,7 @@ impl Declare for Uet {
                 .map(|ratio| CreditRules::new(network.base_rtt, ratio)),
             sleek: own.sleek,
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
+            mp_rdma_delta: own.mp_rdma_delta,
             swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),
             nscc,
         })

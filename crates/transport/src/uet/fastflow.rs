@@ -131,7 +131,7 @@ mod tests {
     /// The window after an ACK of one packet at `at` us with `delay` us.
     fn ack(fastflow: &mut Fastflow, window: &mut Window, at: u64, marked: bool, delay: f64) -> f64 {
         let delay = Some(Time((delay * 1e6) as u64));
-        let signal = Signal { now: Time::from_us(at), marked, delay, bytes: 4_160, in_flight: 50_000 };
+        let signal = Signal { now: Time::from_us(at), marked, delay, bytes: 4_160, in_flight: 50_000, psn: None };
         fastflow.on_ack(&signal, window, &config());
         window.bytes
     }

@@ -4,6 +4,7 @@ use super::config::{Config, SenderLaw};
 use super::dctcp::Dctcp;
 use super::fastflow::Fastflow;
 use super::median::Median;
+use super::mp_rdma::MpRdma;
 use super::nscc::Nscc;
 use super::swift::Swift;
 use super::window::{Signal, Window};
@@ -23,6 +24,7 @@ enum Rules {
     Fastflow(Fastflow),
     Dctcp(Dctcp),
     Swift(Swift),
+    MpRdma(MpRdma),
     Constant,
     None,
 }
@@ -35,6 +37,7 @@ impl Law {
             SenderLaw::Fastflow => Rules::Fastflow(Fastflow::new(now)),
             SenderLaw::Dctcp => Rules::Dctcp(Dctcp::new()),
             SenderLaw::Swift => Rules::Swift(Swift::default()),
+            SenderLaw::MpRdma => Rules::MpRdma(MpRdma::default()),
             SenderLaw::Constant => Rules::Constant,
             SenderLaw::None => Rules::None,
         };
@@ -51,7 +54,7 @@ impl Law {
         match &self.rules {
             Rules::Nscc(nscc) => nscc.asks_for_cut(signal, &config.nscc),
             Rules::Swift(_) => Swift::asks_for_cut(signal, window, &config.swift),
-            Rules::Fastflow(_) | Rules::Dctcp(_) | Rules::Constant | Rules::None => signal.marked,
+            Rules::Fastflow(_) | Rules::Dctcp(_) | Rules::MpRdma(_) | Rules::Constant | Rules::None => signal.marked,
         }
     }
 
@@ -65,6 +68,7 @@ impl Law {
             Rules::Fastflow(fastflow) => fastflow.on_ack(&signal, window, config),
             Rules::Dctcp(dctcp) => dctcp.on_ack(&signal, window, config),
             Rules::Swift(swift) => swift.on_ack(&signal, window, &config.swift),
+            Rules::MpRdma(mp_rdma) => mp_rdma.on_ack(&signal, window, config),
             Rules::Constant | Rules::None => {}
         }
     }
@@ -100,6 +104,7 @@ impl Law {
         match &mut self.rules {
             Rules::Fastflow(fastflow) => fastflow.on_loss(bytes, window, config),
             Rules::Dctcp(_) => Dctcp::on_loss(bytes, window, config),
+            Rules::MpRdma(_) => MpRdma::on_loss(bytes, window, config),
             Rules::Nscc(_) | Rules::Swift(_) | Rules::Constant | Rules::None => {}
         }
     }

@@ -23,6 +23,7 @@ mod fastflow;
 mod law;
 mod median;
 mod message;
+mod mp_rdma;
 mod nscc;
 mod outstanding;
 mod receiver;

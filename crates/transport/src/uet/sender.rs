@@ -271,7 +271,10 @@ impl Sender {
         let delay = if ack.probe { self.probed(ack.psn, now) } else { self.sample(sent, entropy, now, out) };
         let before = self.in_order;
         self.take_acks(ack);
-        self.subflows.on_ack(entropy, ack.marked, (sent, delay), now, &self.config);
+        // An answer to a probe, or to what was sent again, is about no place in the order of packets.
+        let in_order = !ack.probe && !ack.again && ack.psn < self.outstanding.next();
+        let psn = in_order.then_some(ack.psn);
+        self.subflows.on_ack((entropy, psn), ack.marked, (sent, delay), now, &self.config);
         self.recover(ack, delay, now);
         self.heard(now);
         self.finish_if_done(now);

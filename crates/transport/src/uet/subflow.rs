@@ -268,10 +268,11 @@ impl Subflows {
         self.all[s].window.measured(rtt, config.rate, self.products);
     }
 
-    /// An ACK of a packet with this entropy value, which was sent at `sent` if that is known, with a delay, if that is.
+    /// An ACK of a packet with this entropy value, and this PSN if it was sent once, which was sent at `sent` if that is known,
+    /// with a delay, if that is.
     pub(super) fn on_ack(
         &mut self,
-        entropy: u16,
+        (entropy, psn): (u16, Option<u32>),
         marked: bool,
         (sent, delay): (Option<Time>, Option<Time>),
         now: Time,
@@ -282,14 +283,15 @@ impl Subflows {
         counters.marked_acks += u64::from(marked);
         let feedback = if marked { Feedback::Marked } else { Feedback::Good };
         balancer.on_feedback(entropy - *first, feedback, delay.map(|delay| window.base_rtt + delay), now);
-        let signal = Signal { now, marked, delay, bytes: std::mem::take(unheard), in_flight: *in_flight };
+        let signal = Signal { now, marked, delay, bytes: std::mem::take(unheard), in_flight: *in_flight, psn };
         if !self.is_alone() {
             let cut = self.all[s].law.asks_for_cut(&signal, &self.all[s].window, config);
             self.answered(s, sent, cut, now, config);
             self.couple(s, config);
         }
-        let Subflow { law, window, .. } = &mut self.all[s];
+        let Subflow { law, window, in_flight, balancer, first, .. } = &mut self.all[s];
         law.on_ack(signal, window, config);
+        balancer.on_room(entropy - *first, || ((window.bytes - *in_flight as f64) / config.mtu()).max(0.0) as usize);
     }
 
     /// A NACK of a packet of so many bytes with this entropy value, which was sent at `sent` if that is known.
@@ -307,7 +309,7 @@ impl Subflows {
             self.couple(s, config);
         }
         let Subflow { law, window, in_flight, .. } = &mut self.all[s];
-        let signal = Signal { now, marked: true, delay: None, bytes: 0, in_flight: *in_flight };
+        let signal = Signal { now, marked: true, delay: None, bytes: 0, in_flight: *in_flight, psn: None };
         law.on_nack((bytes as u64, at_last), &signal, window, config);
     }
 
@@ -393,7 +395,7 @@ mod tests {
     fn after_ack(config: &Config, bytes: u64, marked: bool, delay: u64) -> (f64, f64) {
         let mut subflows = subflows(config);
         subflows.all[0].unheard = bytes;
-        subflows.on_ack(3, marked, (None, Some(Time::from_ns(delay))), us(13), config);
+        subflows.on_ack((3, None), marked, (None, Some(Time::from_ns(delay))), us(13), config);
         (subflows.all[0].window.bytes, subflows.all[1].window.bytes)
     }
 
@@ -431,11 +433,11 @@ mod tests {
         let config = config(|_| {});
         for (through, left) in [(14_062, 14_062.0), (14_063, 55_840.0)] {
             let mut subflows = subflows(&config);
-            subflows.on_ack(0, false, (None, Some(us(8))), Time::from_ns(1), &config);
+            subflows.on_ack((0, None), false, (None, Some(us(8))), Time::from_ns(1), &config);
             subflows.on_nack((31, false), 4_160, None, Time::from_ns(2), &config);
             assert_eq!((subflows.all[0].window.bytes, subflows.all[1].window.bytes), (55_840.0, 40_000.0));
             subflows.all[0].unheard = through;
-            subflows.on_ack(0, true, (None, Some(us(8))), us(22), &config);
+            subflows.on_ack((0, None), true, (None, Some(us(8))), us(22), &config);
             assert!((subflows.all[0].window.bytes - left).abs() < 400.0, "{}", subflows.all[0].window.bytes);
             assert_eq!(subflows.all[0].window.bytes == left, through == 14_062, "the others grow a little");
         }
@@ -448,10 +450,10 @@ mod tests {
         let mut subflows = subflows(&config);
         subflows.all[0].window.bytes = 184_000.0;
         subflows.all[0].unheard = 200_000;
-        subflows.on_ack(0, false, (None, Some(Time::ZERO)), us(13), &config);
+        subflows.on_ack((0, None), false, (None, Some(Time::ZERO)), us(13), &config);
         assert_eq!(subflows.all[0].window.bytes, 185_000.0);
         subflows.all[1].window.bytes = 224_000.0;
-        subflows.on_ack(0, false, (None, Some(us(8))), us(14), &config);
+        subflows.on_ack((0, None), false, (None, Some(us(8))), us(14), &config);
         assert_eq!(subflows.all[0].window.bytes, 4_160.0, "a packet is the least");
         // The least round-trip time of a subflow lowers its own part.
         subflows.measured(1, us(8), &config);
@@ -507,7 +509,7 @@ mod tests {
             (subflow.in_flight, subflow.unheard, subflow.acked)
         };
         assert_eq!([of(&subflows, 0), of(&subflows, 1)], [(4_160, 0, 0), (0, 8_320, 8_192)]);
-        subflows.on_ack(40, false, (None, Some(us(8))), us(1), &config);
+        subflows.on_ack((40, None), false, (None, Some(us(8))), us(1), &config);
         assert_eq!(of(&subflows, 1), (0, 0, 8_192));
         assert!(subflows.all[0].srtt.is_none());
         assert_eq!(subflows.sample(1, us(15), &config), us(3));
@@ -543,7 +545,7 @@ mod tests {
         };
         for (entropy, round, suppressed) in [(0, 1, false), (32, 2, false), (33, 3, false), (1, 4, true)] {
             stuck(&mut subflows);
-            subflows.on_ack(entropy, true, (Some(us(20 * round - 20)), Some(us(20))), us(20 * round), &config);
+            subflows.on_ack((entropy, None), true, (Some(us(20 * round - 20)), Some(us(20))), us(20 * round), &config);
             assert_eq!(subflows.is_active(1), !suppressed, "{round}");
         }
         assert!(subflows.is_active(0) && subflows.with_room(4_160) == Some(0));

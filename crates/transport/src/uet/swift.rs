@@ -139,7 +139,7 @@ mod tests {
     /// The window in packets after an ACK of one packet.
     fn ack(swift: &mut Swift, window: &mut Window, us: u64, delay: f64) -> f64 {
         let delay = Some(Time((delay * 1e6) as u64));
-        let signal = Signal { now: Time::from_us(us), marked: true, delay, bytes: 4_160, in_flight: 0 };
+        let signal = Signal { now: Time::from_us(us), marked: true, delay, bytes: 4_160, in_flight: 0, psn: None };
         swift.on_ack(&signal, window, &config().swift);
         window.bytes / 4_160.0
     }
@@ -161,7 +161,7 @@ mod tests {
     fn below_the_target_it_grows_by_a_packet_in_a_window() {
         let (mut swift, mut window) = (Swift::default(), window(4.0));
         assert_eq!(ack(&mut swift, &mut window, 1, 22.7), 4.25);
-        let silent = Signal { now: Time::ZERO, marked: true, delay: None, bytes: 9, in_flight: 0 };
+        let silent = Signal { now: Time::ZERO, marked: true, delay: None, bytes: 9, in_flight: 0, psn: None };
         swift.on_ack(&silent, &mut window, &config().swift);
         assert_eq!(window.bytes, 4.25 * 4_160.0);
         (window.bytes, window.part) = (4.0 * 4_160.0, 0.5);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_delay_at_the_target_asks_for_a_cut() {
-        let signal = |delay| Signal { now: Time::ZERO, marked: true, delay, bytes: 9, in_flight: 0 };
+        let signal = |delay| Signal { now: Time::ZERO, marked: true, delay, bytes: 9, in_flight: 0, psn: None };
         let asks =
             |us, packets| Swift::asks_for_cut(&signal(Some(Time::from_us(us))), &window(packets), &config().swift);
         assert_eq!([asks(8, 100.0), asks(9, 100.0), asks(22, 4.0), asks(23, 4.0)], [false, true, false, true]);

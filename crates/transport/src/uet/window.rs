@@ -31,6 +31,8 @@ pub struct Signal {
     pub bytes: u64,
     /// Bytes on the wire in flight after it.
     pub in_flight: i64,
+    /// The packet that caused it, if that was sent once.
+    pub psn: Option<u32>,
 }
 
 /// The bytes that a link of `rate` carries in `time`.

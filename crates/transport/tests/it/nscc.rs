@@ -29,7 +29,7 @@ fn sender(bytes: f64) -> (Nscc, Window, NsccConfig) {
 
 /// An ACK of `bytes` at `at` us with a delay of `delay` us.
 fn ack(at: f64, marked: bool, delay: f64, bytes: u64) -> Signal {
-    Signal { now: us(at), marked, delay: Some(us(delay)), bytes, in_flight: 100_000 }
+    Signal { now: us(at), marked, delay: Some(us(delay)), bytes, in_flight: 100_000, psn: None }
 }
 
 fn us(us: f64) -> Time {
@@ -210,7 +210,7 @@ fn quick_adapt_needs_a_reason_and_a_gate() {
 #[test]
 fn a_nack_takes_its_packet_and_calls_quick_adapt() {
     let (mut nscc, mut window, c) = sender(100_000.0);
-    let nack = |at| Signal { now: us(at), marked: true, delay: None, bytes: 0, in_flight: 50_000 };
+    let nack = |at| Signal { now: us(at), marked: true, delay: None, bytes: 0, in_flight: 50_000, psn: None };
     nscc.on_nack((4_160, false), &nack(1.0), &mut window, &c);
     assert!(near(window.bytes, 95_840.0) && near(nscc.average() * 1e6, 0.0125 * 12.0));
     // Its period has begun with the NACK. An ACK without delay at its end finds little, and a trim.

@@ -35,6 +35,7 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         rss_period: us(15),
         rss_margin: 0.0,
         rss_heeds_timeouts: true,
+        mp_rdma_probe: 0.01,
     };
     let mut config = Config {
         mss: MSS,
@@ -58,6 +59,7 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         credit_rules: None,
         sleek: false,
         nacks_lower_rtt: true,
+        mp_rdma_delta: 32,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
         swift: SwiftTarget { target: us(9), range: us(105), mtu: WIRE as f64 },
     };
@@ -482,9 +484,10 @@ fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
         1 => Just((SenderLaw::Fastflow, false, false)),
         1 => Just((SenderLaw::Dctcp, false, false)),
         1 => Just((SenderLaw::Swift, false, false)),
+        1 => Just((SenderLaw::MpRdma, false, false)),
     ];
-    use BalancerKind::{Bitmap, Flowbender, Flowlets, Mixed, Oblivious, Plb, Reps, RepsLegacy, Rss};
-    let balancers = vec![Oblivious, Bitmap, Reps, RepsLegacy, Mixed, Flowbender, Plb, Flowlets, Rss];
+    use BalancerKind::{Bitmap, Flowbender, Flowlets, Mixed, MpRdma, Oblivious, Plb, Reps, RepsLegacy, Rss};
+    let balancers = vec![Oblivious, Bitmap, Reps, RepsLegacy, Mixed, Flowbender, Plb, Flowlets, Rss, MpRdma];
     (laws, prop::sample::select(balancers)).prop_map(|((law, credit, sleek), balancer)| (law, credit, sleek, balancer))
 }
 
@@ -531,7 +534,11 @@ proptest! {
             (config.law, config.credit, config.sleek, config.balancer) = (law, credit, sleek, balancer);
             config.median_of = median_of;
             config.trimmable = !sleek;
-            if !credit && !sleek && balancer != BalancerKind::Rss {
+            let alone = [BalancerKind::Rss, BalancerKind::MpRdma].contains(&balancer) || law == SenderLaw::MpRdma;
+            if balancer == BalancerKind::MpRdma || law == SenderLaw::MpRdma {
+                config.ack_bytes = 1;
+            }
+            if !credit && !sleek && !alone {
                 (config.subflows, config.coupling, config.suppression) = (several, coupling, suppression);
                 config.spraying.entropies = 16 / u16::from(several);
             }

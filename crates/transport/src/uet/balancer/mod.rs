@@ -1,6 +1,7 @@
 //! Load balancing by the sender: the entropy value of each packet, which switches hash.
 
 mod bitmap;
+mod clocked;
 mod flowlets;
 mod oblivious;
 mod rehash;
@@ -8,6 +9,7 @@ mod reps;
 mod rss;
 
 use bitmap::Bitmap;
+use clocked::Clocked;
 use flowlets::Flowlets;
 use linkpool_units::Time;
 use oblivious::Oblivious;
@@ -39,6 +41,8 @@ pub enum BalancerKind {
     Flowlets,
     /// A value for each subflow, the slowest of which gets another.
     Rss,
+    /// The value of the ACK that lets a packet go.
+    MpRdma,
 }
 
 impl BalancerKind {
@@ -73,6 +77,8 @@ pub struct Spraying {
     pub rss_margin: f64,
     /// RSS: is a subflow with a timeout the worst?
     pub rss_heeds_timeouts: bool,
+    /// MP-RDMA: the chance that a packet takes a random value, once in a base RTT.
+    pub mp_rdma_probe: f64,
 }
 
 #[cfg(test)]
@@ -92,6 +98,7 @@ impl Spraying {
             rss_period: us(15),
             rss_margin: 0.0,
             rss_heeds_timeouts: true,
+            mp_rdma_probe: 0.0,
         }
     }
 }
@@ -128,6 +135,8 @@ pub enum Balancer {
     Flowlets(Box<Flowlets>),
     /// A value for each subflow.
     Rss(Box<Rss>),
+    /// The value of an ACK.
+    Clocked(Box<Clocked>),
 }
 
 impl Balancer {
@@ -144,6 +153,7 @@ impl Balancer {
             BalancerKind::Flowbender | BalancerKind::Plb => Balancer::Rehash(Box::new(Rehash::new(spraying, drawn))),
             BalancerKind::Flowlets => Balancer::Flowlets(Box::new(Flowlets::new(spraying, drawn))),
             BalancerKind::Rss => Balancer::Rss(Box::new(Rss::new(spraying, drawn))),
+            BalancerKind::MpRdma => Balancer::Clocked(Box::new(Clocked::new(spraying))),
         }
     }
 
@@ -169,6 +179,7 @@ impl Balancer {
             Balancer::Rehash(rehash) => rehash.next(random),
             Balancer::Flowlets(flowlets) => flowlets.next(now, random),
             Balancer::Rss(rss) => rss.next(psn, now, random),
+            Balancer::Clocked(clocked) => clocked.next(now, random),
         }
     }
 
@@ -176,7 +187,7 @@ impl Balancer {
     #[inline]
     pub fn on_feedback(&mut self, entropy: u16, feedback: Feedback, rtt: Option<Time>, now: Time) {
         match self {
-            Balancer::Oblivious(_) => {}
+            Balancer::Oblivious(_) | Balancer::Clocked(_) => {}
             Balancer::Bitmap(bitmap) => bitmap.on_feedback(entropy, feedback),
             Balancer::Reps(reps) => reps.on_feedback(entropy, feedback, now),
             Balancer::RepsLegacy(back) => back.on_feedback(entropy, feedback),
@@ -187,6 +198,14 @@ impl Balancer {
             Balancer::Rehash(rehash) => rehash.on_feedback(feedback, now),
             Balancer::Flowlets(flowlets) => flowlets.on_feedback(feedback, now),
             Balancer::Rss(rss) => rss.on_feedback(entropy, feedback, rtt),
+        }
+    }
+
+    /// An ACK has come with this entropy value, after which the window has room for so many packets.
+    #[inline]
+    pub fn on_room(&mut self, entropy: u16, room: impl FnOnce() -> usize) {
+        if let Balancer::Clocked(clocked) = self {
+            clocked.on_ack(entropy, room());
         }
     }
 }
