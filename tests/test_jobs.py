@@ -53,6 +53,7 @@ def told(tmp_path: Path, more: str) -> list[str]:
         ("number = 3, from_iteration = 2", "3 ranks, drawn once, compute 2 times as long from"),
         ("ranks = [1], until_iteration = 1", "2 times as long in iteration 0"),
         ("ranks = [1], from_iteration = 1, until_iteration = 4", "in iterations 1 to 3"),
+        ("ranks = [1], from_iteration = 2, until_iteration = 4", "in iterations 2 to 3"),
         (
             "probability = 0.25",
             "each rank, in an iteration with probability 0.25, computes 2 times as long",
@@ -88,12 +89,12 @@ def failed(*rows: tuple[int, int, float, float | None]) -> pl.DataFrame:
 def test_time_lost_to_failures_by_hand(tmp_path: Path) -> None:
     """Checkpoints after every two: 2 is made again from 10 to 14, and 3 is cut off.
 
-    The second failure comes in the recovery; the next in the checkpoint after iteration 3, which
-    ended at 20.
+    The second failure comes in the recovery, the next two in the checkpoint after iteration 3,
+    which ended at 20, and in the recovery from that.
     """
     first = [(0, 0, 0.0, 4.0), (0, 1, 4.0, 8.0), (0, 2, 8.5, 9.0), (0, 3, 9.0, None)]
     second = [(2, 2, 14.0, 16.0), (2, 3, 16.0, 20.0)]
-    third = [(3, 4, 23.0, 24.0), (3, 5, 24.0, 30.0)]
+    third = [(4, 4, 23.0, 24.0), (4, 5, 24.0, 30.0)]
     write_result(
         tmp_path / "out",
         table("flows", [finished(1.0)]),
@@ -101,9 +102,17 @@ def test_time_lost_to_failures_by_hand(tmp_path: Path) -> None:
     )
     result = Result(tmp_path / "out")
     [found] = lost(result)
-    assert found == Lost("train", 3, (14.0 - 8.5) + (23.0 - 20.0), 30.0)
+    assert found == Lost("train", 4, (14.0 - 8.5) + (23.0 - 20.0), 30.0)
     [notice] = notices(result)
-    assert notice.startswith("train failed 3 times and went on: 8.5 s of its 30 s were lost")
+    assert notice.startswith("train failed 4 times and went on: 8.5 s of its 30 s were lost")
+
+
+def test_one_failure(tmp_path: Path) -> None:
+    jobs = failed((0, 0, 1.0, 4.0), (0, 1, 4.0, None), (1, 1, 7.0, 9.0))
+    write_result(tmp_path / "out", table("flows", [finished(1.0)]), jobs=jobs)
+    assert lost(Result(tmp_path / "out")) == [Lost("train", 1, 3.0, 8.0)]
+    [notice] = notices(Result(tmp_path / "out"))
+    assert notice.startswith("train failed once and went on: 3 s of its 8 s were lost")
 
 
 def test_jobs_that_do_not_fail_lose_nothing(tmp_path: Path) -> None:

@@ -204,6 +204,21 @@ def test_where_the_time_of_iterations_went(tmp_path: Path) -> None:
     assert page["end"] == pytest.approx(556.64e-6), "the page is as long as the job"
 
 
+def test_a_recovery_is_lost_though_no_iteration_is(tmp_path: Path) -> None:
+    """The failure comes in the checkpoint after iteration 0, which is there already."""
+    told = [("computation", 0, 0, 3.0), ("checkpoint", 0, 0, 4.0), ("recovery", 0, 0, 8.0)]
+    rows, at = [], 0.0
+    for doing, iteration, restart, end in [*told, ("computation", 1, 1, 16.0)]:
+        key = {"label": "job", "host": "h0", "iteration": iteration, "restart": restart}
+        rows.append({**key, "doing": doing, "start_s": at, "end_s": end})
+        at = end
+    page = data(written(tmp_path, [finished(1e-4)], rank_spans=table("rank_spans", rows)))
+    [whole, first, second] = page["ranks"]["table"]["rows"]
+    assert whole == ["job", "all", 16, 0.6875, 0, 0, 0, 0.0625, 0.25]
+    assert first == ["job", "0", 8, 0.375, 0, 0, 0, 0.125, 0.5]
+    assert second == ["job", "1", 8, 1, 0, 0, 0, 0, 0]
+
+
 def test_ranks_that_others_wait_for_come_first(tmp_path: Path) -> None:
     [job] = data(written(tmp_path, [finished(1e-4)], rank_spans=rank_spans()))["ranks"]["jobs"]
     assert (job["name"], job["of"], job["ranks"], job["hosts"]) == ("job", 2, [0, 1], ["h0", "h1"])
