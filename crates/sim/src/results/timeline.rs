@@ -241,3 +241,89 @@ impl Line {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranks of a job.
+    const JOB: &str = "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+        [transport.t]\ncontrol = \"reno\"\n[[workload.training]]\ntransport = \"t\"\ndp = 3\n";
+
+    /// What a rank does, from when, until when, and iteration and restart.
+    type Told = (Doing, u64, u64, u32, u32);
+
+    /// The spans that follow from events (when, at which rank, what), and the end of the run at 100.
+    fn spans(events: &[(u64, u32, RankChange)]) -> [Vec<Told>; 3] {
+        let mut timeline = Timeline::new(&Plan::new(&crate::scenario(JOB)));
+        let mut told: [Vec<Told>; 3] = Default::default();
+        let mut out = |RankSpan { rank, iteration, restart, doing, start, end, .. }: RankSpan| {
+            told[rank as usize].push((doing, start.0, end.0, iteration, restart));
+        };
+        for (number, (at, rank, change)) in (0u32..).zip(events) {
+            timeline.push(Time(*at), RankEvent { programs: 0, rank: *rank, number, change: *change }, &mut out);
+        }
+        timeline.finish(Time(100), &mut out);
+        told
+    }
+
+    use Doing::{Communication, Computation, Recovery, Straggling, Wait};
+    use RankChange::{Begins, Computed, Computes, Done, Fails, Heard, Sends};
+
+    /// Rank 1 sends to rank 0 in the instant in which the job fails, and is told of that after it: the
+    /// message does not count when both have gone on, nor do those that they had sent before.
+    #[test]
+    fn messages_of_the_instant_of_a_failure_count_no_more() {
+        let [zero, one, _] = spans(&[
+            (0, 0, Begins(0)),
+            (0, 1, Begins(0)),
+            (4, 0, Sends(2, 0)),
+            (10, 0, Fails),
+            (10, 1, Sends(0, 0)),
+            (10, 1, Fails),
+            (20, 0, Begins(0)),
+            (20, 1, Begins(0)),
+        ]);
+        let again = [(Recovery, 10, 20, 0, 0), (Wait, 20, 100, 0, 1)];
+        assert_eq!(zero, [&[(Wait, 0, 4, 0, 0), (Communication, 4, 10, 0, 0)][..], &again].concat());
+        assert_eq!(one, [&[(Wait, 0, 10, 0, 0)][..], &again].concat());
+    }
+
+    /// Two computations, of which the second would be over at 12 and the first at 30, and ends at 40; then one is left,
+    /// which is late from its begin on.
+    #[test]
+    fn of_several_computations_the_last_decides() {
+        let [zero, ..] = spans(&[
+            (0, 0, Begins(3)),
+            (0, 0, Computes(Time(30))),
+            (2, 0, Computes(Time(12))),
+            (25, 0, Computed),
+            (40, 0, Computed),
+            (40, 0, Sends(1, 0)),
+            (40, 0, Computes(Time(40))),
+            (50, 0, Computed),
+            (60, 0, Heard),
+        ]);
+        let expected = [
+            (Computation, 0, 30, 3, 0),
+            (Straggling, 30, 50, 3, 0),
+            (Communication, 50, 60, 3, 0),
+            (Wait, 60, 100, 3, 0),
+        ];
+        assert_eq!(zero, expected);
+    }
+
+    /// A rank that is done waits until all are; if the job fails before, it begins again; what comes after is not the job's.
+    #[test]
+    fn a_job_is_over_when_all_its_ranks_are_done() {
+        let begin = |at| (0..3).map(move |rank| (at, rank, Begins(0)));
+        let mut events: Vec<_> = begin(0).collect();
+        events.push((5, 0, Done));
+        events.extend((0..3).map(|rank| (10, rank, Fails)));
+        events.extend(begin(20));
+        events.extend([(30, 0, Done), (40, 1, Done), (50, 2, Done), (60, 0, Fails), (70, 1, Begins(0))]);
+        for told in spans(&events) {
+            assert_eq!(told, [(Wait, 0, 10, 0, 0), (Recovery, 10, 20, 0, 0), (Wait, 20, 50, 0, 1)]);
+        }
+    }
+}
