@@ -23,6 +23,7 @@ class Held(Enum):
     SUBFLOW_WINDOW = "`subflow_window`, the most data in flight on a subflow"
     RATE = "its rate"
     TURN = "its turn at the port of its host, at which other senders send"
+    CREDIT = "credit: the receiver grants no more"
     ADAPTER = "the adapter of its host, which takes time for messages and packets"
     PAUSE = "a pause of the port of its host"
     PULL = "no PULL had come: the receiver sets the pace"
@@ -31,6 +32,7 @@ class Held(Enum):
 
 TOLD = {
     "rate": Held.RATE,
+    "credit": Held.CREDIT,
     "turn": Held.TURN,
     "adapter": Held.ADAPTER,
     "pause": Held.PAUSE,
@@ -69,7 +71,9 @@ def blocked(life: Life) -> dict[Held, int]:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
             if life.tells_waits:
-                held = _told(waits, (reached, sent_to), life.message)
+                told = _told(waits, (reached, sent_to), life.message)
+                suppressed = told is Held.WINDOW and held is Held.SUPPRESSED
+                held = held if suppressed else told
             total[held] += min(e.at, life.end) - at
             at = min(e.at, life.end)
         trimmed.follow(e)

@@ -10,10 +10,13 @@ sent as the receiver's turn came among those of its host; the receiver had taken
 queue as another packet, or the header of one that was trimmed, arrived; and so on to the first
 window.
 
-A sender that tells what it waits for (RoCE) sends a packet when its rate allows it, and its turn at
-the port of its host has come; with an adapter that takes time, once that is ready, too. So it was
-kept by these since the ACK, the message or the timeout that gave it something to send; in between
-it may have sent many packets.
+A sender that tells what it waits for (RoCE, UET) sends a packet when its rate allows it, and its
+turn at the port of its host has come; with an adapter that takes time, once that is ready, too. So
+it was kept by these since the ACK, the message or the timeout that gave it something to send; in
+between it may have sent many packets.
+
+Credit of UET is granted in turns, too, but not one for each packet that comes: a turn of the
+receiver waited since the last packet that came to it, or its turn before, whichever was later.
 
 The chain of a message on a connection that stays open may lead to before the message was given to
 the connection, by packets of earlier messages. It is cut off there.
@@ -178,8 +181,10 @@ class Chain:
         if e.what == "arrived":
             raise ExplainError("a packet arrived that nobody has sent: please report this")
         if e.what == "turn":
-            pull = int(self._events[at + 1]["seq"])
-            before = self._heard[pull - 1]
+            if self._life.is_pulled:
+                before = self._heard[int(self._events[at + 1]["seq"]) - 1]
+            else:
+                before = next(i for i in range(at - 1, -1, -1) if _may_grant(self._events[i]))
             found.append(Span(self._events[before].at, e.at, Cause.TURN, 0))
             return before
         end, subflow = e["of"], e["subflow"]
@@ -232,7 +237,9 @@ class Chain:
             ):
                 found.append(Span(since, timer.at, Cause.RTO, 0))
                 return i
-            if e.at < since and _is_data_of_sender(e):
+            # UET counts from when a packet was sent, RoCE from when it had left.
+            latest = since if self._life.opens["control"] == "uet" else since - 1
+            if e.at <= latest and _is_data_of_sender(e):
                 found.append(Span(e.at, timer.at, Cause.RTO, 0))
                 return self._before_sending(i, found)
         found.append(Span(self._life.start, timer.at, Cause.RTO, 0))
@@ -417,6 +424,11 @@ WAITS = {
 
 def _is_data_of_sender(e: Event) -> bool:
     return bool(e.what == "sent" and e["by"] == "sender" and e["kind"] == "data")
+
+
+def _may_grant(e: Event) -> bool:
+    """Tell whether a receiver that grants credit may wait for its turn since this."""
+    return e.what == "turn" or _acts(e, "receiver")
 
 
 def _acts(e: Event, end: str) -> bool:

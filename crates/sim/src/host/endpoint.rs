@@ -39,6 +39,8 @@ pub enum WaitsOn {
     Rate,
     /// Its window.
     Window,
+    /// Credit of its receiver.
+    Credit,
     /// Its turn at the port of its host.
     Turn,
     /// The adapter of its host, which a message passes, or which is busy with a packet.

@@ -2,7 +2,7 @@
 //! links of their host.
 
 use crate::host::connection::{Connection, Identity, Opening};
-use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending, WaitsOn};
 use crate::host::family::{Ends, Outlook};
 use crate::host::handle::Handle;
 use crate::host::io::{Io, Shared, TurnsFor};
@@ -17,7 +17,9 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_engine::hash_u64;
 use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::uet::{Ack, Answers, Came, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet};
+use linkpool_transport::uet::{
+    Ack, Answers, Came, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet, Waits,
+};
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
@@ -232,6 +234,15 @@ impl Sending for UetSender {
             min_rtt: subflow.min_rtt(),
             rto: config.rto,
         }
+    }
+
+    fn waits(&self) -> Option<WaitsOn> {
+        Some(match self.sender.waits() {
+            Waits::Turn => WaitsOn::Turn,
+            Waits::Window => WaitsOn::Window,
+            Waits::Credit => WaitsOn::Credit,
+            Waits::Answers => WaitsOn::Acks,
+        })
     }
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {

@@ -44,7 +44,7 @@ pub use declaration::{Uet, UetSettings};
 pub use message::{Ack, Answers, Data, Nack, Output};
 pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};
 pub use receiver::{Progress, Receiver};
-pub use sender::{Counters, Sender};
+pub use sender::{Counters, Sender, Waits};
 pub use subflow::{Subflow, SubflowCounters};
 pub use suppression::Rounds;
 pub use surroundings::Network;

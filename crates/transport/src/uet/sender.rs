@@ -57,6 +57,19 @@ pub struct Sender {
     stats: Box<Stats>,
 }
 
+/// What a sender waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waits {
+    /// Its turn on the links of its host.
+    Turn,
+    /// Its window, or those of all its subflows.
+    Window,
+    /// Credit of the receiver.
+    Credit,
+    /// Answers, as all is sent.
+    Answers,
+}
+
 /// What only results read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stats {
@@ -146,6 +159,17 @@ impl Sender {
             return Some(0);
         }
         self.subflows.with_room(self.wire(len))
+    }
+
+    /// What it waits for, after an event.
+    pub fn waits(&self) -> Waits {
+        let has_data = self.left > 0 || self.outstanding.queued() > 0;
+        match &self.credit {
+            _ if self.waiting => Waits::Turn,
+            _ if !has_data => Waits::Answers,
+            Some(credit) if !credit.is_left() => Waits::Credit,
+            _ => Waits::Window,
+        }
     }
 
     /// May what is to be sent again go past the window?
