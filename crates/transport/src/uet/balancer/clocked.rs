@@ -52,10 +52,9 @@ impl Clocked {
     /// An ACK has come with this value, after which the window has room for so many packets.
     pub(super) fn on_ack(&mut self, entropy: u16, room: usize) {
         self.last = Some(entropy);
-        // Packets that wait for the links of their host have their values.
-        let more = room.saturating_sub(self.next.len()).min(BURST);
-        self.next.extend(std::iter::repeat_n(entropy, more));
-        // Where the window has shrunk, the last have no place in it.
+        // Packets that wait for the links of their host have their values already. Where the window has shrunk, the last have
+        // no place in it.
+        self.next.extend([entropy; BURST]);
         self.next.truncate(room);
     }
 }
