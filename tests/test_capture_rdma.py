@@ -185,6 +185,8 @@ def test_frames_of_roce_are_what_the_run_counted(run: Run, transport: str) -> No
         assert len(frame.data) == frame.length
         assert frame.ports[1] == 4791
         assert frame.ports[0] >= 0xC000
+        if transport == "pinned":
+            assert frame.ports[0] == 0xC000 + (frame.word(5, 3) - 2) // 2
         opcode, flags, partition = frame.word(0, 1), frame.word(1, 1), frame.word(2, 2)
         becn, pair, number = frame.word(4, 1), frame.word(5, 3), frame.word(9, 3)
         assert partition == 0xFFFF
@@ -261,6 +263,7 @@ def test_lengths_of_roce_are_those_of_the_run(run: Run, transport: str) -> None:
         opcode = frame.word(0, 1)
         more = {0x81: 12, 0x11: frame.length - 62 - told}.get(opcode, frame.word(1, 1) >> 4)
         sizes[frame.port] += frame.length + UNCOUNTED - more
+        assert opcode in SENDS or len(frame.data) == frame.length, "answers are whole"
     assert sizes == carried(result)
 
 
@@ -331,6 +334,22 @@ def test_lengths_of_uet_are_those_of_the_run(run: Run, transport: str) -> None:
         trimmed[frame.port] += frame.word(0, 1) >> 4 == 1 and frame.ip_length == 64
     assert sizes == carried(result)
     assert (sum(trimmed.values()) > 0) == (queue == TRIMMING)
+
+
+@pytest.mark.parametrize("transport", ["dcqcn", "credit"])
+def test_what_hosts_say_is_known_between_switches(run: Run, transport: str) -> None:
+    """Whose packets are, and which messages have arrived, is told where no port is recorded."""
+    queue, text = UET.get(transport) or (LOSSY, ROCE[transport])
+    cables = ", ".join(f'"{cable}"' for cable in CABLES[8:])
+    result = run(queue, text, "30001B", f"links = [{cables}]")
+    counts, messages = Counter[str](), set()
+    for frame in frames(result):
+        counts[frame.port] += 1
+        if transport == "dcqcn" and frame.word(0, 1) == 0x11:
+            messages.add(frame.word(13, 3))
+    links = {row["link"]: row["packets"] for row in result.links.to_dicts() if row["packets"]}
+    assert counts == {link: count for link, count in links.items() if "h" not in link}
+    assert messages == ({0, 1} if transport == "dcqcn" else set())
 
 
 @pytest.mark.parametrize("transport", ["dcqcn", "credit"])

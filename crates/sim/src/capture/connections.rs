@@ -336,6 +336,18 @@ mod tests {
         assert_eq!((all.message_ends.len(), all.by_place.len()), (2, 1));
     }
 
+    /// Of RoCE, flows that follow each other in one place are forgotten, with the ends of their messages.
+    #[test]
+    fn ends_of_messages_are_forgotten() {
+        let mut all = Connections::new([Family::Tcp, Family::Tcp, Family::Roce]);
+        for flow in 0..REMEMBERED + 3 {
+            let (mut first, trailer) = syn(Handle::new(1, flow as u32), 0, OpeningFor::Flow(FlowId::new(flow)), false);
+            first.kind = Kind::SYN | Kind::DATA | roce::LAST;
+            all.know(&first, Some(&trailer)).unwrap();
+        }
+        assert_eq!((all.by_flow.len(), all.message_ends.len()), (REMEMBERED + 1, REMEMBERED + 1));
+    }
+
     /// Answers of RoCE count the messages of their connection whose last packets have left.
     #[test]
     fn answers_of_roce_count_messages() {
