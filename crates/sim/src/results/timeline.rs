@@ -236,7 +236,8 @@ impl Line {
         let (restart, iteration) = self.attempt;
         let span = RankSpan { programs, rank, iteration, restart, doing, start, end };
         match &mut self.last {
-            Some(last) if (last.doing, last.iteration, last.restart) == (doing, iteration, restart) => last.end = end,
+            // Between two restarts there is a recovery.
+            Some(last) if (last.doing, last.iteration) == (doing, iteration) => last.end = end,
             last => last.replace(span).into_iter().for_each(out),
         }
     }
