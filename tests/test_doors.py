@@ -175,7 +175,14 @@ def test_no_command_but_run_runs_the_code_of_others_unasked(
 ) -> None:
     result, scenario, ran = with_code(tmp_path)
     study = tmp_path / "study.toml"
-    study.write_text(dumps({"base": str(scenario)}), encoding="utf-8")
+    asked = {"base": str(scenario), "seeds": 1, "measures": ["fct.mean"]}
+    study.write_text(dumps(asked), encoding="utf-8")
+    # The study ran before its scenario brought code.
+    made, code = tmp_path / "made", scenario.read_text(encoding="utf-8")
+    scenario.write_text((ROOT / "docs/workloads/incast.toml").read_text(), encoding="utf-8")
+    assert call(monkeypatch, "study", "run", study, "--out", made) == 0
+    scenario.write_text(code, encoding="utf-8")
+    capsys.readouterr()
     asking: list[tuple[object, ...]] = [
         ("explain", result, "--flow", 0),
         ("replay", result, "--record", "cwnd.every=1ms", "--out", tmp_path / "again"),
@@ -185,6 +192,7 @@ def test_no_command_but_run_runs_the_code_of_others_unasked(
         ("optimum", scenario),
         ("topology", scenario),
         ("study", "status", study),
+        ("study", "show", study, "--out", made),
     ]
     for words in asking:
         assert call(monkeypatch, *words) == 2, words
@@ -198,6 +206,7 @@ def test_no_command_but_run_runs_the_code_of_others_unasked(
         ("plot", result, "goodput", "-o", tmp_path / "g.svg"),
         ("export", result, "--format", "htsim", "-o", tmp_path / "flows"),
         ("convert", scenario, tmp_path / "x.goal"),
+        ("study", "show", made / "study"),
     ]
     for words in silent:
         call(monkeypatch, *words)

@@ -59,6 +59,27 @@ def test_a_change_that_met_no_packet_is_named(tmp_path: Path) -> None:
     assert "(no flow took them, or routing avoided them)" in said(tmp_path, routed)[0]
 
 
+def test_a_study_names_the_arms_whose_changes_met_no_packet(tmp_path: Path) -> None:
+    """Otherwise two arms look as if a failure did nothing."""
+    down = '{ links = ["l0<->s0"], state = "down", at = "100us" }'
+    met = '{ links = ["h0<->l0"], rate = "1Gbps", at = "1us" }'
+    arms = f"""
+arm = [
+  {{ name = "none" }},
+  {{ name = "unmet", set.change = [{down}], set.routing.reconverge = "never" }},
+  {{ name = "met", set.change = [{met}] }},
+]
+"""
+    (tmp_path / "s.toml").write_text(FABRIC.replace("[routing]\nreconverge = \"never\"\n", ""))
+    study = tmp_path / "study.toml"
+    study.write_text(f'base = "s.toml"\nseeds = 2\nmeasures = ["fct.mean"]\n{arms}')
+    result = linkpool.Study.load(study).run(out=tmp_path / "out")
+    assert result.remarks()[1:] == [
+        "unmet: 2 of 2 changed links met no packet in the whole run (no flow took them): "
+        "l0->s0, s0->l0 (so in 2 of 2 runs)"
+    ]
+
+
 def test_a_run_that_mostly_repeats_itself_is_named(tmp_path: Path) -> None:
     """With eight of ten packets lost more than half of the segments are sent again."""
     fabric = FABRIC.replace('[routing]\nreconverge = "never"\n', "")

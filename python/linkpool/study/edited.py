@@ -20,14 +20,15 @@ MOST = 8
 """So many changes are named."""
 
 
-def changes(study: Study, result: StudyResult) -> list[str]:
+def changes(study: Study, result: StudyResult, *, run_code: bool = False) -> list[str]:
     """Say in what a study differs from the one that a result is of; nothing: it does not.
 
     Keys of the file are compared first. If they are the same, each run's scenario is compared with
-    that of the run that was made, by the first seed.
+    that of the run that was made, by the first seed: for that, code that scenarios bring is run, or
+    refused.
     """
     found = _differences(_keys(result.study), _keys(study))
-    return found or _of_scenarios(study, result)
+    return found or _of_scenarios(study, result, run_code)
 
 
 def _keys(study: Study) -> dict[str, Any]:
@@ -56,9 +57,9 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
     return found
 
 
-def _of_scenarios(study: Study, result: StudyResult) -> list[str]:
+def _of_scenarios(study: Study, result: StudyResult, run_code: bool) -> list[str]:
     """Say how the scenarios of the runs differ from those that were made."""
-    cache = Cache(Path())
+    cache = Cache(Path(), run_code=run_code)
     made = {
         tuple(row[key] for key in (*study.keys, SEED)): row
         for row in result.runs.iter_rows(named=True)

@@ -18,6 +18,7 @@ import polars as pl
 
 from linkpool import manifest
 from linkpool.manifest import DamagedError, verify
+from linkpool.notices import unmet_changes
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
 from linkpool.study.answer import answer, asked
@@ -206,9 +207,23 @@ class StudyResult:
         return pl.concat(frames)
 
     def remarks(self) -> list[str]:
-        """Say how many flows had not finished, and where more was sent again than was not."""
+        """Say how many flows had not finished, and what else makes numbers doubtful.
+
+        That is where more was sent again than was not, and which changes of links met no packet.
+        """
         rows = self.runs.iter_rows(named=True)
-        return remarks((name_of({key: row[key] for key in self.study.keys}), row) for row in rows)
+        named = ((name_of({key: row[key] for key in self.study.keys}), row) for row in rows)
+        return [*remarks(named), *self._unmet()]
+
+    def _unmet(self) -> list[str]:
+        """Say by arm, by its first such run, which changed links met no packet in the whole run."""
+        found = []
+        for name, results in self.arms().items():
+            there = [result for result in results if result.dir.is_dir()]
+            unmet = [notices for result in there if (notices := unmet_changes(result))]
+            runs = f" (so in {len(unmet)} of {len(there)} runs)" if len(there) > 1 else ""
+            found += [f"{name}: {notice}{runs}" for notices in unmet[:1] for notice in notices]
+        return found
 
     def _read(self, file: str, columns: Iterable[str]) -> pl.DataFrame:
         table = pl.read_parquet(self.dir / file)

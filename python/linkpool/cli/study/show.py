@@ -8,7 +8,7 @@ import typer
 
 from linkpool import _core
 from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
-from linkpool.cli.console import fail, say, stderr
+from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.study.common import RESULTS, Out, load
 from linkpool.result import NotRecordedError
 from linkpool.study.comparison import Comparison
@@ -37,6 +37,7 @@ def show(
             "--pooled", help="Percentiles of the flows of all seeds together, with intervals."
         ),
     ] = False,
+    run_code: RunCode = False,
 ) -> None:
     """Print the statistics of a study that has run."""
     place = source if source.is_dir() else out / load(source).name
@@ -44,21 +45,23 @@ def show(
         fail(f"there is no result of this study in {place}; make it: linkpool study run {source}")
     result = StudyResult(place)
     if not source.is_dir():
-        _compare_with_file(source, result)
+        _compare_with_file(source, result, run_code)
     if pooled:
         _print_pooled(result, form, measures)
     else:
         print_study(result, form, measures)
 
 
-def _compare_with_file(file: Path, result: StudyResult) -> None:
+def _compare_with_file(file: Path, result: StudyResult, run_code: bool) -> None:
     """Say what has changed since the study ran, and what to run."""
     study = load(file)
     if study.search is not None:
         return  # the study that ran has the best trials as arms
     try:
-        found = changes(study, result)
+        found = changes(study, result, run_code=run_code)
     except (StudyError, _core.ScenarioError) as error:
+        if not run_code and "add --run-code" in str(error):
+            fail(str(error))
         found = [f"it cannot run as it is now: {error}"]
     if found:
         said = "; ".join(found)
