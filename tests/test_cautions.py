@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from linkpool.cli import app
-from linkpool.drain import short_drains
+from linkpool.doubts import short_drains, untrimmed
 from linkpool.study import Plan, Study, StudyResult, run_study
 from linkpool.study.cautions import cautions
 from linkpool.study.edited import changes
@@ -52,9 +52,9 @@ def test_an_arm_keeps_what_it_does_not_set(tmp_path: Path) -> None:
     assert "limit = 100" in ndp.scenario.toml
     dotted = NDP.replace("queue = { discipline =", "queue.discipline =").replace(" },", ",", 1)
     assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {dotted}]') == [f"ndp: {KEPT}"]
-    assert said(tmp_path, 'vary = { queue.discipline = ["fifo", "trimming"] }') == [
-        f"queue.discipline trimming: {KEPT}"
-    ]
+    (kept, dropped) = said(tmp_path, 'vary = { queue.discipline = ["fifo", "trimming"] }')
+    assert kept == f"queue.discipline trimming: {KEPT}"
+    assert "ports trim, but drop the packets of transport t" in dropped
 
 
 def test_what_an_arm_sets_or_would_have_anyway_is_not_named(tmp_path: Path) -> None:
@@ -90,6 +90,20 @@ def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
     named = " and ".join(f"b{i}" for i in range(12))
     assert said(tmp_path, f"arm = [{more}, {many}]", short) == [f"{named}: {line}"]
     assert list(short_drains('[transport.t]\nmin_rto = "1ms"\n[[workload.trace]]\n'))
+
+
+def test_packets_that_may_not_be_trimmed_are_named() -> None:
+    trims = '[queue]\ndiscipline = "trimming"\n'
+    layer = '[queue]\ndiscipline = "fifo"\n[queue.layer.edge]\ndiscipline = "trimming"\n'
+    tcp, ndp = "[transport.t]\ntrimming = false\n", '[transport.n]\nmss = "1KB"\n'
+    line = (
+        "ports trim, but drop the packets of transport t, as its `trimming` is false; "
+        "with trimming = true they are trimmed"
+    )
+    assert list(untrimmed(trims + tcp + ndp)) == [line]
+    assert list(untrimmed(layer + tcp)) == [line]
+    assert not list(untrimmed(trims + tcp.replace("false", "true") + ndp))
+    assert not list(untrimmed('[queue]\ndiscipline = "fifo"\n' + tcp))
 
 
 TREE = (

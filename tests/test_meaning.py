@@ -207,3 +207,30 @@ def test_how_queues_mark_is_said(queue: str, said: str, tmp_path: Path) -> None:
     file.write_text(text, encoding="utf-8")
     words = " ".join(page(load(file, overrides=[])).partition("Queue of a port:")[2].split())
     assert re.match(rf"[a-z]+; [^;]+; {said}", words)
+
+
+def test_a_target_of_swift_below_the_round_trip_time_is_named(tmp_path: Path) -> None:
+    """Two links of 50 us: 203 us there and back, for a target of 20 and 3.05 us."""
+    text = """
+duration = "1ms"
+[topology.many-to-one]
+senders = 1
+rate = "10Gbps"
+delay = "50us"
+[transport.t]
+control = "swift"
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "R"
+size = "10KB"
+"""
+    file = tmp_path / "s.toml"
+    file.write_text(text, encoding="utf-8")
+    said = " ".join(page(load(file, overrides=[])).split())
+    assert (
+        "warning: the target of transport t over 2 links, 23.1 us, is no more than the idle "
+        "round-trip time, 203 us, which Swift takes for a queue"
+    ) in said
+    file.write_text(text.replace("[[work", 'swift_base_target = "220us"\n[[work'), encoding="utf-8")
+    assert "which Swift takes" not in page(load(file, overrides=[]))

@@ -70,7 +70,7 @@ arm = [
   {{ name = "met", set.change = [{met}] }},
 ]
 """
-    (tmp_path / "s.toml").write_text(FABRIC.replace("[routing]\nreconverge = \"never\"\n", ""))
+    (tmp_path / "s.toml").write_text(FABRIC.replace('[routing]\nreconverge = "never"\n', ""))
     study = tmp_path / "study.toml"
     study.write_text(f'base = "s.toml"\nseeds = 2\nmeasures = ["fct.mean"]\n{arms}')
     result = linkpool.Study.load(study).run(out=tmp_path / "out")

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from linkpool import _core
-from linkpool.drain import short_drains
+from linkpool.doubts import doubts
 from linkpool.job_plan import job_plan
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import Headroom, buffers, headrooms, risks
@@ -107,7 +107,7 @@ def page(scenario: _core.Scenario) -> str:
     plan = scenario.plan()
     fabric = Fabric(plan)
     lines = [*_head(document), "", *_fabric(fabric)]
-    farthest = 0.0
+    farthest, slow = 0.0, list[str]()
     for (name, payload, beside), of in zip(
         plan["transports"], document["transport"].values(), strict=True
     ):
@@ -117,6 +117,7 @@ def page(scenario: _core.Scenario) -> str:
         lines += ["", *_transport(name, of, payload, beside, document)]
         lines += _ways(known, payload + beside)
         lines += _marks(document["queue"], of, known)
+        slow += _swift(name, of, known)
     lines += ["", *_queues(document["queue"], fabric, plan)]
     pausing = headrooms(scenario)
     if pausing:
@@ -130,7 +131,7 @@ def page(scenario: _core.Scenario) -> str:
     lines += ["", "Jobs", *jobs] if jobs else []
     said = [
         *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
-        *(f"warning: {line}" for line in [*short_drains(scenario.toml), *risks(pausing)]),
+        *(f"warning: {line}" for line in [*slow, *doubts(scenario.toml), *risks(pausing)]),
     ]
     return "\n".join(map(_wrapped, [*lines, *(["", *said] if said else [])]))
 
@@ -215,6 +216,22 @@ def _marks(queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way]
     elif isinstance(beta, (int, float)) and beta > 1:
         # AMP, 2017, section 4: (BDP + K) / beta <= K.
         yield from _enough(mark, most / (beta - 1), f"beta = {beta:g}", f"BDP / {beta - 1:g}")
+
+
+def _swift(name: str, of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
+    """Compare Swift's target of a large window with the least round-trip time (section 3.5)."""
+    if of.get("control") not in ("swift", "roce-swift"):
+        return
+    base, hop = (_core.seconds(str(of[key])) for key in ("swift_base_target", "swift_hop"))
+    slow = [way for way in known if base + (way.hops - 1) * hop <= way.rtt_s]
+    if slow:
+        way = max(slow, key=lambda way: way.rtt_s)
+        target = show_seconds(base + (way.hops - 1) * hop)
+        yield (
+            f"the target of transport {name} over {way.hops} links, {target}, is no more than the "
+            f"idle round-trip time, {show_seconds(way.rtt_s)}, which Swift takes for a queue: it "
+            "hardly sends; raise swift_base_target"
+        )
 
 
 def _enough(mark: int, least: float, what: str, how: str) -> Iterator[str]:

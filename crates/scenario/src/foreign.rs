@@ -34,6 +34,20 @@ pub(crate) fn instead_of_value<'a>(name: &str, known: impl IntoIterator<Item = &
     if !known.contains(&"reno") && !known.contains(&"lia") {
         return nearest(name, known);
     }
+    if known.contains(&lower.as_str()) {
+        return format!("names are in lower case: write \"{lower}\"");
+    }
+    match lower.as_str() {
+        "mptcp" => {
+            return "MPTCP is the subflows of a coupled algorithm: write for example \"lia\" here, and `subflows = 8`"
+                .into();
+        }
+        "tcp" => {
+            return "TCP is any algorithm with one subflow: write for example \"reno\", \"cubic\" or \"dctcp\"".into();
+        }
+        "linux" => return "this is a preset: write `preset = \"linux\"`, and for example \"cubic\" here".into(),
+        _ => {}
+    }
     if RECOVERIES.contains(&lower.as_str()) {
         let control = if known.contains(&"reno") { "reno" } else { "uncoupled" };
         return format!("this is a loss recovery: write \"{control}\" here, and `recovery = \"{lower}\"`");

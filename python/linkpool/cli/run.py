@@ -12,7 +12,7 @@ from linkpool.cli.progress import watching
 from linkpool.cli.replaced import say_replaced
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
-from linkpool.drain import short_drains
+from linkpool.doubts import doubts
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import headrooms, risks
@@ -57,7 +57,7 @@ def run(
     scenario = load(file, seed, overrides, run_code=True)
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
-    warnings = [*short_drains(scenario.toml), *risks(headrooms(scenario))]
+    warnings = [*doubts(scenario.toml), *risks(headrooms(scenario))]
     if threads is not None and scenario.threads(threads) < threads:
         warnings.append(f"the run has one thread, not {threads}: it records pauses ([record])")
         threads = scenario.threads(threads)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from linkpool import _core
-from linkpool.drain import short_drains
+from linkpool.doubts import doubts
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import droppers, headrooms, risks
 from linkpool.study.cache import Entry
@@ -43,7 +43,7 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
         pausing = _tables(document, "topology", "queue", "transport")
         if pausing not in risky:
             risky[pausing] = [*risks(headrooms(scenario)), *droppers(document)]
-        lines = [*reader.kept(entry), *short_drains(scenario.toml), *loads[offering]]
+        lines = [*reader.kept(entry), *doubts(scenario.toml), *loads[offering]]
         for line in [*lines, *risky[pausing]]:
             said.setdefault(line, []).append(_who(entry.point))
     return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]

@@ -341,6 +341,10 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"mmptcp\"\nswitch_window = 9\nphase_2 = \"mmptcp\"", "transport.tcp.phase_2", 20, "known: lia, dcm, xmp"),
     // Words of Linux and of other simulators.
     ("control = \"reno\"", "control = \"newreno\"", "transport.tcp.control", 18, "a loss recovery: write \"reno\" here, and `recovery = \"newreno\"`"),
+    ("control = \"reno\"", "control = \"mptcp\"", "transport.tcp.control", 18, "write for example \"lia\" here, and `subflows = 8`"),
+    ("control = \"reno\"", "control = \"tcp\"", "transport.tcp.control", 18, "write for example \"reno\", \"cubic\" or \"dctcp\""),
+    ("control = \"reno\"", "control = \"Linux\"", "transport.tcp.control", 18, "a preset: write `preset = \"linux\"`"),
+    ("control = \"reno\"", "control = \"DCTCP\"", "transport.tcp.control", 18, "names are in lower case: write \"dctcp\""),
     ("control = \"reno\"", "control = \"NewReno\"", "transport.tcp.control", 18, "write \"reno\" here, and `recovery = \"newreno\"`"),
     ("control = \"reno\"", "control = \"sack\"", "transport.tcp.control", 18, "write \"reno\" here, and `recovery = \"sack\"`"),
     ("control = \"reno\"", "control = \"bbr\"\nrecovery = \"newreno\"", "transport.tcp.recovery", 19, "does not know how fast packets arrive; set `recovery` to \"sack\" or \"rack\""),
