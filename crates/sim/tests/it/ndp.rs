@@ -440,7 +440,7 @@ fn to_first(k: u32, senders: Range<u32>, share: u32, seed: u64) -> (Vec<(f64, us
 }
 
 /// A sender of the receiver's rack has a link of its own to the last switch, so more of its first window arrives whole.
-/// The values beside are those of htsim's NDP (uet-htsim 40ccb05; 9,000 B, queues of 8, 30 packets first, `-strat perm`).
+/// The values beside are those of htsim's NDP (uet-htsim 40ccb05; 9,000 B, queues of 8, 30 packets first, permutations of paths).
 /// With k = 4, 20 seeds: `h1` is first at 0.733 of the last one's time (deviation 0.050), the second at 0.899, the last at
 /// 5,513 to 5,550 us, 441 or 442 packets are sent again. Without senders of the receiver's pod, two seeds: the
 /// first at 0.92 and 0.94, the last at 4,433 and 4,440 us, 349 packets.
