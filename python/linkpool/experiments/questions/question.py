@@ -8,6 +8,7 @@ partly if only the value is, and does not hold otherwise.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import polars as pl
@@ -221,11 +222,15 @@ class Question(Experiment, ABC):
                     case = self.case(setting, scheme, seed)
                     if case is None:
                         continue
-                    scenario = {"name": f"{self.title}: {setting}, {scheme}", **case.scenario}
                     keys: dict[str, str | int | float] = {"setting": setting, "scheme": scheme}
-                    point = Point(keys, dumps(scenario), seed, case.active_s, case.packets)
-                    points.append(point)
+                    written = partial(self._scenario, setting, scheme, seed)
+                    points.append(Point(keys, written, seed, case.active_s, case.packets))
         return points
+
+    def _scenario(self, setting: str, scheme: str, seed: int) -> str:
+        case = self.case(setting, scheme, seed)
+        assert case is not None, "it has a point"
+        return dumps({"name": f"{self.title}: {setting}, {scheme}", **case.scenario})
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per quantity."""
