@@ -47,14 +47,11 @@ def check(name: str, number: int, place: Path) -> None:
     linkpool.run(file, out=place / "divided", threads=2 + number % 2)
     assert contents(place / "alone") == contents(place / "divided"), f"{name!r} by threads"
     if number % 3 == 0:
-        check_explained(result, has_turns='control = "uet"' in file.read_text("utf-8"))
+        check_explained(result)
 
 
-def check_explained(result: linkpool.Result, *, has_turns: bool) -> None:
-    """Both breakdowns of a flow add up to its completion time.
-
-    Of UET the chain of causes leaves out the wait for a turn (`docs/limitations.md`).
-    """
+def check_explained(result: linkpool.Result) -> None:
+    """Both breakdowns of a flow add up to its completion time."""
     flows = result.flows.drop_nulls("end_s")
     finished = flows["flow"].to_list()
     wires = Wires(result)
@@ -62,8 +59,7 @@ def check_explained(result: linkpool.Result, *, has_turns: bool) -> None:
         told = tell(life, wires)
         fct = life.end - life.start
         assert fct == round(life.row["fct_s"] * PS)
-        causes = sum(told.breakdown.values())
-        assert causes == fct or (has_turns and 0 < causes < fct)
+        assert sum(told.breakdown.values()) == fct
         assert sum(blocked(life).values()) == fct
 
 

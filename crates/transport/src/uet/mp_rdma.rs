@@ -1,6 +1,6 @@
-//! The window of MP-RDMA (Lu et al., "Multi-Path Transport for RDMA in Datacenters", NSDI 2018, sections 3.2 and 3.3;
-//! the-sure/htsim, `htsim/sim/mprdma.cpp` at 05ccbd0, `MPRdmaSrc::processAck`): each ACK changes it, by its mark and by how far
-//! its packet is behind others.
+//! The window of MP-RDMA (Lu et al., "Multi-Path Transport for RDMA in Datacenters", NSDI 2018) as the-sure/htsim has it
+//! (`htsim/sim/mprdma.cpp` at 05ccbd0, `MPRdmaSrc::processAck`): each ACK changes it, by its mark and by how far its packet is
+//! behind others.
 
 use super::config::Config;
 use super::window::{Signal, Window};
@@ -13,11 +13,10 @@ pub(super) struct MpRdma {
 }
 
 impl MpRdma {
-    /// Each ACK counts for a packet, whatever the bytes: with ACKs of each packet these are the paper's equations.
+    /// Each ACK counts for a packet, whatever the bytes: with ACKs of each packet this is that program's rule.
     pub(super) fn on_ack(&mut self, signal: &Signal, window: &mut Window, config: &Config) {
         let mtu = config.mtu();
         let packets = window.bytes / mtu;
-        // Equation (1).
         let change = if signal.marked { -0.5 } else { window.part / packets };
         window.bytes += change * mtu;
         window.clamp(mtu);
@@ -32,8 +31,8 @@ impl MpRdma {
         }
     }
 
-    /// A packet of so many bytes was trimmed, or had no answer in time: the paper's switches do not trim, and its window is left
-    /// as it is then; this is what the artifact of REPS does (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`,
+    /// A packet of so many bytes was trimmed, or had no answer in time. That program's window is left as it is
+    /// then; this is what the artifact of REPS does (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`,
     /// `updateCwndOnNack_MPRDMA`).
     pub(super) fn on_loss(bytes: u64, window: &mut Window, config: &Config) {
         window.bytes -= bytes as f64;

@@ -1,12 +1,11 @@
-//! Paths of MP-RDMA (Lu et al., NSDI 2018, section 3.2: multi-path ACK clocking; the-sure/htsim, `htsim/sim/mprdma.cpp` at
-//! 05ccbd0): the entropy value of an ACK is that of the packets which the ACK lets go. An ACK that lets none go ends its
+//! Paths of MP-RDMA (Lu et al., NSDI 2018) as the-sure/htsim has them (`htsim/sim/mprdma.cpp` at 05ccbd0): the entropy value of an ACK is that of the packets which the ACK lets go. An ACK that lets none go ends its
 //! path's place in the window.
 
 use super::Spraying;
 use linkpool_units::Time;
 use std::collections::VecDeque;
 
-/// The most packets that one ACK gives its value to (section 3.2, burst control; `processAck`: `send_cnt < 2`).
+/// The most packets that one ACK gives its value to (`processAck`: `send_cnt < 2`).
 const BURST: usize = 2;
 /// Of a chance in a million.
 const MILLION: u32 = 1_000_000;
