@@ -77,3 +77,11 @@ def test_errors_pass_through(scenario: Scenario, fake_core: FakeCore, tmp_path: 
         linkpool.run(scenario(INCAST), out=tmp_path / "out")
     with pytest.raises(FileNotFoundError):
         linkpool.run(tmp_path / "none.toml")
+
+
+@pytest.mark.core
+def test_the_text_of_a_scenario_is_no_file() -> None:
+    """Otherwise the error would be that its name is too long, with all of the text."""
+    text = 'duration = "1ms"\n' + "# more\n" * 100
+    with pytest.raises(ValueError, match=r"a text of several lines: write it to a file, or use"):
+        linkpool.run(text)

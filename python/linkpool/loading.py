@@ -28,6 +28,11 @@ def load(
     `run`, `study run` and `reproduce` do so unasked, as that is what they are for.
     """
     require_seed(seed)
+    if "\n" in str(scenario):
+        raise ValueError(
+            "a scenario is named by its file; this is a text of several lines: write it to a file, "
+            "or use linkpool.Scenario.of(tomllib.loads(text)).run()"
+        )
     path = Path(scenario)
     return _core.load(read_text(path), str(path), seed, overrides, run_code)
 

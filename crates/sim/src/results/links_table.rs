@@ -49,7 +49,7 @@ table! {
     drops_loss: u64, "packets" = row.link.stats.rare.drops_loss;
     /// Packets marked CE here.
     marks: u64, "packets" = row.link.stats.rare.marks;
-    /// Longest queue, by the scenario's way of counting; of a port that trims, data packets alone.
+    /// Longest queue, by the scenario's way of counting; of a port that trims, data packets alone; of a port with classes, the longest of one class.
     max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
     /// Bytes put on the wire in the measured period, headers included.
     measured_bytes: u64, "B" = row.link.measured.bytes;

@@ -129,7 +129,7 @@ table! {
     time_s: f64, "s" = row.at.secs();
     /// `FROM->TO`.
     link: str, "" = row.link;
-    /// Accepted for transmission in the interval.
+    /// Accepted for transmission in the interval; also those that were cut off as their link failed, which `links` leaves out.
     packets: u64, "packets" = row.packets;
     /// Put on the wire in the interval, headers included: the whole bytes of the run so far that had not been
     /// counted.
