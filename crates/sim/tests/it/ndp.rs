@@ -487,6 +487,34 @@ fn headers_first_shortens_the_lead_as_in_htsim() {
     );
 }
 
+/// A tree of 4:1 at a load of 0.6 of hosts' links, 2.3 times what the uplinks carry: first windows wait in hosts' own queues for
+/// longer than the timeout of 1 ms, which is no silence. No packet is sent again but those that were trimmed.
+#[test]
+fn packets_that_wait_at_their_host_are_not_sent_again() {
+    let r = run(r#"
+        duration = "2ms"
+        drain = "100ms"
+        [topology.fat-tree]
+        k = 4
+        hosts_per_edge = 8
+        rate = "10Gbps"
+        delay = "1us"
+        [queue]
+        discipline = "trimming"
+        [transport.t]
+        control = "ndp"
+        [[workload.poisson]]
+        transport = "t"
+        size = { cdf = "websearch_dctcp", interpolation = "linear" }
+        load = 0.6
+        "#);
+    let total = |of: fn(&SubflowStats) -> u64| r.outcome.flows.iter().map(|flow| flow.total(of)).sum::<u64>();
+    let (again, sent) = (total(|s| s.retransmits), total(|s| s.segments));
+    assert_eq!(total(|s| s.timeouts), 0);
+    assert!(r.outcome.flows.iter().all(|flow| flow.finished.is_some()));
+    assert!((0.15..0.4).contains(&(again as f64 / sent as f64)), "{again} of {sent}");
+}
+
 /// Many senders of the same size to `R`, all at once.
 fn many_to_one(senders: u32, size: &str, more: &str) -> String {
     format!(
