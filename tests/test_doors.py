@@ -16,7 +16,7 @@ from linkpool.cli import terminal
 from linkpool.identity import simulator
 from linkpool.plain import plain
 from linkpool.study.remote import RemoteError, run_there, write_files
-from linkpool.study.toml import dumps
+from linkpool.study.toml import Value, dumps
 from test_cli import Captured, call
 
 if sys.version_info >= (3, 11):
@@ -175,7 +175,7 @@ def test_no_command_but_run_runs_the_code_of_others_unasked(
 ) -> None:
     result, scenario, ran = with_code(tmp_path)
     study = tmp_path / "study.toml"
-    asked = {"base": str(scenario), "seeds": 1, "measures": ["fct.mean"]}
+    asked: dict[str, Value] = {"base": str(scenario), "seeds": 1, "measures": ["fct.mean"]}
     study.write_text(dumps(asked), encoding="utf-8")
     # The study ran before its scenario brought code.
     made, code = tmp_path / "made", scenario.read_text(encoding="utf-8")

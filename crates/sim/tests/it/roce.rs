@@ -279,7 +279,7 @@ fn incasts_with_pauses_end_as_in_htsim() {
         let flows: String = senders.iter().map(flow).collect();
         let r = run(&format!(
             r#"
-            duration = "1s"
+            duration = "12ms"
             [topology.fat-tree]
             k = 4
             rate = "{gbps}Gbps"
