@@ -113,7 +113,10 @@ pub fn run_partitions<H: Handler + Send>(
         if let Some(links) = Network::deadlock(partitions.iter().map(|partition| &*partition.network)) {
             return Ended::Deadlock(at, links);
         }
-        partitions[0].network.look(at);
+        // Nothing changes before the next packet or timer, so a run that idles does not halt.
+        let next = partitions.iter().filter_map(|partition| partition.network.next_window()).min();
+        let network = &mut partitions[0].network;
+        network.look(next.map_or(end, |window| network.start_of(window)).max(at));
         if at == end {
             return ended;
         }
