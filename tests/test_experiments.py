@@ -92,7 +92,8 @@ def test_lists_show_what_an_experiment_says_of_itself(experiment: Experiment) ->
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
 def test_points_are_distinct_and_valid(experiment: Experiment) -> None:
     points = experiment.points([1, 2])
-    assert len({(point.scenario, point.seed) for point in points}) == len(points)
+    texts = {(point.name, point.seed): point.scenario for point in points}
+    assert len(set(zip(texts.values(), (seed for _, seed in texts), strict=True))) == len(points)
     assert len({(point.name, point.seed) for point in points}) == len(points)
     for point in points:
         assert (point.cost or 0) > 0
@@ -103,7 +104,7 @@ def test_points_are_distinct_and_valid(experiment: Experiment) -> None:
         transports = tomllib.loads(point.scenario)["transport"].values()
         assert all(transport["preset"] == "paper-2013" for transport in transports)
     first = {(point.name, point.seed): point.scenario for point in experiment.points([1])}
-    assert first.items() <= {(p.name, p.seed): p.scenario for p in points}.items()
+    assert first.items() <= texts.items()
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
@@ -133,6 +134,11 @@ def test_a_reproduction_gives_data_figure_and_claims(
     monkeypatch.setattr(style, "render", lambda _figure, kind: f"a figure as {kind}".encode())
     # No experiment reads it, and it takes as long as all else that is done for a run.
     monkeypatch.setattr(api, "write_summary", lambda run: (run / "summary.json").write_text("{}"))
+    if experiment.id == "Q-trimming":
+        # Of its largest incasts each has 3,000 flows, whose text takes half a second to read.
+        all_settings: dict[str, str] = vars(type(experiment))["settings"]
+        settings = {name: of for name, of in all_settings.items() if len(of) < 4}
+        monkeypatch.setattr(type(experiment), "settings", settings)
     report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
     where = tmp_path / experiment.id
     assert {path.name for path in where.iterdir()} == {*FILES, "manifest.json"}
@@ -227,9 +233,9 @@ def test_a_shortened_experiment_does_less_on_the_same_fabric(experiment: Experim
     less = short.points(range(1, short.seeds + 1))
     assert (experiment.runs(), short.runs()) == (len(points), len(less))
     assert sum(p.cost or 0 for p in less) < 0.9 * sum(p.cost or 0 for p in points)
-    full = {p.name: p.scenario for p in points}
+    full = {p.name: p for p in points}
     for p in one_per_shape(less):
-        topology = tomllib.loads(full[p.name])["topology"]
+        topology = tomllib.loads(full[p.name].scenario)["topology"]
         assert tomllib.loads(p.scenario)["topology"] == topology
 
 
