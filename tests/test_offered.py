@@ -34,6 +34,11 @@ def test_a_tier_that_cannot_carry_its_load_is_named() -> None:
     assert 'load_of = "edge->core"' in warning
 
 
+def test_a_tier_is_warned_of_by_its_own_load() -> None:
+    warning = remarks([TierLoad("edge", "core", 2.0, 4.03)])[1]
+    assert "edge->core is offered 2.00 times what it carries (a link of it 4.03 times)" in warning
+
+
 def test_a_link_may_be_fuller_than_its_tier() -> None:
     said, warning = remarks([TierLoad("switch", "switch", 0.4, 1.2)])
     assert said.endswith("switch->switch 0.40 (busiest link 1.20)")

@@ -33,8 +33,12 @@ class TierLoad:
     def __str__(self) -> str:
         """Name the tier, its load, and that of its busiest link if that is another."""
         load = f"{self.name} {self.load:.2f}"
-        uneven = self.busiest > UNEVEN * self.load
-        return f"{load} (busiest link {self.busiest:.2f})" if uneven else load
+        return f"{load} (busiest link {self.busiest:.2f})" if self.uneven else load
+
+    @property
+    def uneven(self) -> bool:
+        """Whether its busiest link is to be named."""
+        return self.busiest > UNEVEN * self.load
 
 
 def remarks(tiers: Sequence[TierLoad]) -> list[str]:
@@ -46,10 +50,12 @@ def remarks(tiers: Sequence[TierLoad]) -> list[str]:
     if fullest.busiest > 1:
         whole = fullest.load > 1
         what = fullest.name if whole else f"a link of {fullest.name}"
+        times = fullest.load if whole else fullest.busiest
+        a_link = f" (a link of it {fullest.busiest:.2f} times)" if whole and fullest.uneven else ""
         # A load is that of all links of a tier: to name the tier makes no link emptier than others.
-        or_name_it = f', or write load_of = "{fullest.name}" to mean the load of these links'
+        or_name_it = f'; with load_of = "{fullest.name}" a load is that of these links'
         lines.append(
-            f"warning: {what} is offered {fullest.busiest:.2f} times what it carries, so that "
+            f"warning: {what} is offered {times:.2f} times what it carries{a_link}, so that "
             "queues and flows pile up as long as flows arrive; lower the load"
             + (or_name_it if whole else "")
         )

@@ -58,7 +58,7 @@ pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_class::QueueClass;
 pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};
-pub use shares::{Carried, TierTraffic, carried_between, carried_uniform, uniform_traffic};
+pub use shares::{Carried, TierTraffic, carried_between, carried_uniform, traffic_between, uniform_traffic};
 pub use shortest_paths::ShortestPaths;
 pub use source_route::{always_fits, reversed, source_route};
 pub use telemetry::{HopRecord, MOST_HOPS};

@@ -30,8 +30,19 @@ pub struct TierTraffic {
 /// The tiers that uniform traffic passes: every host sends alike to all others, or, unless `in_rack`, to all hosts
 /// of other racks. Switches divide it evenly over the links of all shortest paths.
 pub fn uniform_traffic(fabric: &Fabric, in_rack: bool) -> Vec<TierTraffic> {
+    by_tier(fabric, &uniform_shares(fabric, in_rack))
+}
+
+/// The tiers that traffic between these pairs passes: from a host to another, and the bytes, or anything that counts them.
+/// Switches divide it evenly over the links of all shortest paths.
+pub fn traffic_between(fabric: &Fabric, pairs: &[(HostId, HostId, u64)]) -> Vec<TierTraffic> {
+    by_tier(fabric, &shares_between(fabric, pairs))
+}
+
+/// `shares` by link: the part of all bits that passes it.
+fn by_tier(fabric: &Fabric, shares: &[f64]) -> Vec<TierTraffic> {
     let mut tiers: Vec<TierTraffic> = Vec::new();
-    for (share, link) in uniform_shares(fabric, in_rack).into_iter().zip(fabric.links()) {
+    for (share, link) in shares.iter().copied().zip(fabric.links()) {
         let ends = (fabric.layer(link.from), fabric.layer(link.to));
         let place = tiers.iter().position(|tier| (tier.from, tier.to) == ends).unwrap_or(tiers.len());
         if place == tiers.len() {
@@ -119,9 +130,6 @@ pub fn carried_between(fabric: &Fabric, pairs: &[(HostId, HostId)]) -> Carried {
 /// By link: the part of all bits of uniform traffic that passes it.
 fn uniform_shares(fabric: &Fabric, in_rack: bool) -> Vec<f64> {
     let hosts = fabric.hosts();
-    let only = |host: NodeId| fabric.links_from(host).next().filter(|_| fabric.links_from(host).len() == 1);
-    // The node that stands for a host: its switch if it has one NIC, else itself.
-    let stands = |host: NodeId| only(host).map_or(host, |link| fabric.links()[link.index()].to);
     let racks: Vec<usize> = fabric.racks_and_pods().into_iter().map(|(rack, _)| rack as usize).collect();
     let mut rack_mates: Vec<Vec<NodeId>> = vec![Vec::new(); fabric.nodes()];
     NodeId::first(hosts).zip(&racks).for_each(|(host, rack)| rack_mates[*rack].push(host));
@@ -134,30 +142,72 @@ fn uniform_shares(fabric: &Fabric, in_rack: bool) -> Vec<f64> {
     let (mut columns, mut from) = (vec![Vec::new(); fabric.nodes()], vec![0.0; fabric.nodes()]);
     let all: f64 = NodeId::first(hosts).map(of_pair).sum();
     for host in NodeId::first(hosts) {
-        columns[stands(host).index()].push(host);
-        from[stands(host).index()] += of_pair(host);
-        if let Some(up) = only(host) {
+        columns[stands(fabric, host).index()].push(host);
+        from[stands(fabric, host).index()] += of_pair(host);
+        if let Some(up) = only(fabric, host) {
             let mates = if in_rack { std::slice::from_ref(&host) } else { &rack_mates[racks[host.index()]][..] };
             shares[up.index()] += of_pair(host) * (hosts - mates.len()) as f64;
             shares[fabric.reverse(up).index()] += all - mates.iter().map(|mate| of_pair(*mate)).sum::<f64>();
         }
     }
 
-    let counts = |node: NodeId| fabric.hosts_forward() || node.index() >= hosts || only(node).is_none();
-    let mut nearer = Nearer::new(fabric, &HashSet::new(), counts);
     let targets: Vec<NodeId> = fabric.node_ids().filter(|node| !columns[node.index()].is_empty()).collect();
+    divide(fabric, &targets, &mut shares, |target, at| {
+        let column = &columns[target.index()];
+        at.copy_from_slice(&from);
+        for mate in rack_mates[racks[column[0].index()]].iter().filter(|_| !in_rack) {
+            at[stands(fabric, *mate).index()] -= of_pair(*mate);
+        }
+        at.iter_mut().for_each(|bits| *bits *= column.len() as f64);
+    });
+    shares
+}
+
+/// By link: the part of all bits between `pairs` that passes it.
+fn shares_between(fabric: &Fabric, pairs: &[(HostId, HostId, u64)]) -> Vec<f64> {
+    let mut shares = vec![0.0; fabric.links().len()];
+    let all: f64 = pairs.iter().map(|(.., bytes)| *bytes as f64).sum();
+    let mut bits: Vec<(NodeId, NodeId, f64)> = Vec::with_capacity(pairs.len());
+    for (from, to, bytes) in pairs {
+        let (from, to, part) = (NodeId::from(*from), NodeId::from(*to), *bytes as f64 / all);
+        only(fabric, from).iter().for_each(|up| shares[up.index()] += part);
+        only(fabric, to).iter().for_each(|up| shares[fabric.reverse(*up).index()] += part);
+        bits.push((stands(fabric, to), stands(fabric, from), part));
+    }
+    bits.sort_unstable_by_key(|(to, from, _)| (*to, *from));
+    let of_target: Vec<&[(NodeId, NodeId, f64)]> = bits.chunk_by(|a, b| a.0 == b.0).collect();
+    let targets: Vec<NodeId> = of_target.iter().map(|of| of[0].0).collect();
+    divide(fabric, &targets, &mut shares, |target, at| {
+        at.fill(0.0);
+        let place = targets.binary_search(&target).unwrap_or_default();
+        of_target[place].iter().for_each(|(_, from, part)| at[from.index()] += part);
+    });
+    shares
+}
+
+/// The only link of `host` to the network, if it has one alone.
+fn only(fabric: &Fabric, host: NodeId) -> Option<LinkId> {
+    fabric.links_from(host).next().filter(|_| fabric.links_from(host).len() == 1)
+}
+
+/// The node that stands for `host`: its switch if it has one link, else itself.
+fn stands(fabric: &Fabric, host: NodeId) -> NodeId {
+    only(fabric, host).map_or(host, |link| fabric.links()[link.index()].to)
+}
+
+/// Adds to `shares` what links between the nodes that stand for hosts carry of the bits to each of `targets`, of which
+/// `fill` says, by node, where they begin. Of very many targets some are looked at, evenly spread, and count for all.
+fn divide(fabric: &Fabric, targets: &[NodeId], shares: &mut [f64], mut fill: impl FnMut(NodeId, &mut [f64])) {
+    let counts =
+        |node: NodeId| fabric.hosts_forward() || node.index() >= fabric.hosts() || only(fabric, node).is_none();
+    let mut nearer = Nearer::new(fabric, &HashSet::new(), counts);
     let step = targets.len().saturating_mul(fabric.links().len()) / MOST_STEPS + 1;
     let looked_at = targets.iter().step_by(step);
     let each = targets.len() as f64 / looked_at.len() as f64;
     let mut at = vec![0.0; fabric.nodes()];
     for target in looked_at {
-        let column = &columns[target.index()];
-        at.copy_from_slice(&from);
-        for mate in rack_mates[racks[column[0].index()]].iter().filter(|_| !in_rack) {
-            at[stands(*mate).index()] -= of_pair(*mate);
-        }
+        fill(*target, &mut at);
         nearer.search(*target);
-        let parts = each * column.len() as f64;
         for node in nearer.farthest_first() {
             let choices: u32 = nearer.bits(node).iter().map(|word| word.count_ones()).sum();
             let part = at[node.index()] / f64::from(choices);
@@ -165,13 +215,12 @@ fn uniform_shares(fabric: &Fabric, in_rack: bool) -> Vec<f64> {
             for (i, word) in (0..).zip(nearer.bits(node)) {
                 for bit in ones(*word) {
                     let link = first.plus(64 * i + bit);
-                    shares[link.index()] += parts * part;
+                    shares[link.index()] += each * part;
                     at[fabric.links()[link.index()].to.index()] += part;
                 }
             }
         }
     }
-    shares
 }
 
 #[cfg(test)]
@@ -248,6 +297,35 @@ mod tests {
         // Where two ways are as long, each carries half of a flow, and both are full together.
         let tree = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
         assert_eq!(carried_between(&tree, &[(0.into(), 15.into())]), Carried { passed: 6.0, rate: 10e9 });
+    }
+
+    /// All pairs alike are uniform traffic, in a tree and where hosts forward.
+    #[test]
+    fn of_all_pairs() {
+        let bcube = BCube { n: 3, k: 1, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
+        for fabric in [fat_tree(4, 4, Rate::gbps(10), Time::from_us(1)), bcube] {
+            let hosts = 0..fabric.hosts() as u32;
+            let all: Vec<(HostId, HostId, u64)> = hosts
+                .clone()
+                .flat_map(|from| hosts.clone().map(move |to| (from.into(), to.into(), 1500)))
+                .filter(|(from, to, _)| from != to)
+                .collect();
+            let shares = shares_between(&fabric, &all);
+            for (i, (of_pairs, uniform)) in shares.iter().zip(uniform_shares(&fabric, true)).enumerate() {
+                assert!((of_pairs / uniform - 1.0).abs() < 1e-9, "link {i}: {of_pairs} for {uniform}");
+            }
+        }
+    }
+
+    /// Three quarters of the bytes go from pod to pod and halve twice; the rest stay in a rack.
+    #[test]
+    fn of_some_pairs() {
+        let fabric = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
+        let tiers = traffic_between(&fabric, &[(0.into(), 15.into(), 3000), (2.into(), 3.into(), 1000)]);
+        let of = |tier: &TierTraffic| (tier.passed, tier.busiest * 10e9);
+        let passed: Vec<(f64, f64)> = tiers.iter().map(of).collect();
+        let edges = (1.0, 0.75);
+        assert_eq!(passed, [edges, (0.75, 0.375), (0.75, 0.1875), (0.75, 0.1875), (0.75, 0.375), edges]);
     }
 
     /// Hosts forward: two of three others are one switch away, the third two.

@@ -1,8 +1,8 @@
 //! What workloads offer to each tier of the fabric, before anything runs.
 
-use linkpool_network::{Fabric, Layer, TierTraffic, uniform_traffic};
+use linkpool_network::{Fabric, Layer, TierTraffic, traffic_between, uniform_traffic};
 use linkpool_scenario::{Scenario, Workload};
-use linkpool_workload::kinds::Pairs;
+use linkpool_workload::kinds::{Pairs, Workload as Kind};
 
 /// The links from one layer to another, and what is offered to them.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,28 +31,43 @@ pub fn offered_loads(scenario: &Scenario, fabric: &Fabric) -> Vec<OfferedLoad> {
         for workload in &scenario.workloads {
             let settings = workload.kind.settings();
             let others = matches!(settings.pairs(fabric.hosts() as u32), Pairs::Any { in_rack: false });
-            if let (Some(rate), Some(mean)) = (settings.arrival_rate(), settings.sizes().mean)
+            if let Some(rate) = bit_rate(settings)
+                && settings.bytes_between().is_none()
                 && others != in_rack
             {
-                bits += 8.0 * rate * mean;
-                of_senders += 8.0 * rate * mean * fabric.hosts() as f64 / senders(scenario, workload, fabric.hosts());
+                bits += rate;
+                of_senders += rate * fabric.hosts() as f64 / senders(scenario, workload, fabric.hosts());
             }
         }
-        if bits == 0.0 {
-            continue;
+        if bits > 0.0 {
+            add(&mut loads, &uniform_traffic(fabric, in_rack), bits, of_senders);
         }
-        for TierTraffic { from, to, capacity, passed, busiest } in uniform_traffic(fabric, in_rack) {
-            let of_busiest = if from == Layer::Host { of_senders } else { bits };
-            let (from, to) = (from.name(), to.name());
-            let place = loads.iter().position(|load| (load.from, load.to) == (from, to)).unwrap_or(loads.len());
-            if place == loads.len() {
-                loads.push(OfferedLoad { from, to, capacity, load: 0.0, busiest: 0.0 });
-            }
-            loads[place].load += bits * passed / capacity;
-            loads[place].busiest += of_busiest * busiest;
+    }
+    for settings in scenario.workloads.iter().map(|workload| workload.kind.settings()) {
+        if let (Some(bits), Some(pairs)) = (bit_rate(settings), settings.bytes_between()) {
+            add(&mut loads, &traffic_between(fabric, &pairs), bits, bits);
         }
     }
     loads
+}
+
+/// What arrives of a workload, bit/s.
+fn bit_rate(settings: &dyn Kind) -> Option<f64> {
+    Some(8.0 * settings.arrival_rate()? * settings.sizes().mean?)
+}
+
+/// Adds to `loads` what `bits` a second offer to `tiers`; `of_senders`: if all hosts sent as much as those that send most.
+fn add(loads: &mut Vec<OfferedLoad>, tiers: &[TierTraffic], bits: f64, of_senders: f64) {
+    for TierTraffic { from, to, capacity, passed, busiest } in tiers {
+        let of_busiest = if *from == Layer::Host { of_senders } else { bits };
+        let (from, to) = (from.name(), to.name());
+        let place = loads.iter().position(|load| (load.from, load.to) == (from, to)).unwrap_or(loads.len());
+        if place == loads.len() {
+            loads.push(OfferedLoad { from, to, capacity: *capacity, load: 0.0, busiest: 0.0 });
+        }
+        loads[place].load += bits * passed / capacity;
+        loads[place].busiest += of_busiest * busiest;
+    }
 }
 
 /// How many of `hosts` hosts send flows of `workload`: all, those of its role, or those without one.
@@ -101,6 +116,34 @@ mod tests {
         let both = format!("{}{}", poisson("load = 0.3"), poisson("load = 0.3"));
         assert_eq!(loads(&both), expected);
         assert_eq!(loads("[[workload.permutation]]\ntransport = \"t\"\n"), []);
+    }
+
+    /// Flows of 62.5 kB, 50 us apart, are 10 Gbit/s: all of the link of one host of 64, and of that of the one that receives.
+    /// They stay in the pod, where each of two links has a half. Ten flows of a sender have a rate of arrivals; fewer have
+    /// none, nor have those of one instant or that wait for others.
+    #[test]
+    fn a_trace_has_the_load_of_its_flows() {
+        let flows = |count: u32, apart: u32, more: &str| {
+            let flow = |i| format!("{{ from = 0, to = 8, size = \"62500B\", start = \"{}us\"{more} }}", i * apart);
+            let all: Vec<String> = (0..count).map(flow).collect();
+            loads(&format!("[[workload.trace]]\ntransport = \"t\"\nflows = [{}]\n", all.join(", ")))
+        };
+        let tier = |name: &str, load: f64, busiest: f64| (name.to_string(), load, busiest);
+        let expected = [
+            tier("host->edge", 0.0156, 1.0),
+            tier("edge->aggregation", 0.0625, 0.5),
+            tier("aggregation->edge", 0.0625, 0.5),
+            tier("edge->host", 0.0156, 1.0),
+        ];
+        let passed = |loads: Vec<(String, f64, f64)>| loads.into_iter().filter(|tier| tier.1 > 0.0).collect::<Vec<_>>();
+        assert_eq!(passed(flows(20, 50, "")), expected);
+        assert_eq!(flows(10, 50, "").len(), 6);
+        assert_eq!(flows(9, 50, ""), []);
+        assert_eq!(flows(20, 0, ""), []);
+        let waits = "[[workload.trace]]\ntransport = \"t\"\nflows = [";
+        let more = (0..10).map(|i| format!("{{ from = 0, to = 8, size = \"1KB\", start = \"{i}us\" }}, "));
+        let last = "{ from = 0, to = 8, size = \"1KB\", after = [0] }]\n";
+        assert_eq!(loads(&format!("{waits}{}{last}", more.collect::<String>())), []);
     }
 
     /// 16 of 64 hosts send all that is 0.3 of the links from all hosts: 1.2 of their own links. The others are 48. Those

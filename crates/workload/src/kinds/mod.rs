@@ -46,6 +46,7 @@ pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 pub use training::Training;
 
 use linkpool_settings::kinds;
+use linkpool_units::HostId;
 
 /// Where the messages come from that a program sends while the run goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +85,11 @@ pub trait Workload {
 
     /// Mean rate of arrivals over the whole network, per second, if flows arrive at a rate.
     fn arrival_rate(&self) -> Option<f64> {
+        None
+    }
+
+    /// The bytes from one host to another, if its flows have a rate of arrivals and are listed.
+    fn bytes_between(&self) -> Option<Vec<(HostId, HostId, u64)>> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! Flows one by one.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use linkpool_settings::{HostName, Names, NoNames, Written, Wrong, settings};
@@ -9,6 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::flow::{Flow, FlowPriority};
+
+/// A trace has a rate of arrivals if its senders have so many flows each, on average: with fewer, as in a permutation or
+/// an incast, what arrives between the first and the last start says nothing about a load that lasts.
+const FLOWS_OF_A_SENDER: usize = 10;
 
 settings! {
     /// Flows one by one, from a file or written here; each may wait for others.
@@ -265,6 +270,23 @@ impl Workload for Trace {
 
     fn listed(&self) -> Option<u32> {
         Some(self.flows.len() as u32)
+    }
+
+    /// That from its first start to its last. Without [`FLOWS_OF_A_SENDER`], or where flows wait for others, it has none.
+    fn arrival_rate(&self) -> Option<f64> {
+        let (first, last) = self
+            .flows
+            .iter()
+            .fold((Time::MAX, Time::ZERO), |(first, last), flow| (first.min(flow.start), last.max(flow.start)));
+        let senders: HashSet<HostId> = self.flows.iter().map(|flow| flow.from).collect();
+        let arrive = self.flows.len() >= FLOWS_OF_A_SENDER * senders.len()
+            && self.flows.iter().all(|flow| flow.after.is_empty())
+            && first < last;
+        arrive.then(|| (self.flows.len() - 1) as f64 / (last - first).secs())
+    }
+
+    fn bytes_between(&self) -> Option<Vec<(HostId, HostId, u64)>> {
+        Some(self.flows.iter().map(|flow| (flow.from, flow.to, flow.size)).collect())
     }
 
     fn pairs(&self, _: u32) -> Pairs {
