@@ -33,6 +33,11 @@ pub trait Declare {
         None
     }
 
+    /// The key by which its packets must stay in order on a path, if they must.
+    fn needs_order(_own: &Self::Settings) -> Option<&'static str> {
+        None
+    }
+
     /// Do switches write telemetry on its packets?
     fn asks_for_telemetry(_own: &Self::Settings) -> bool {
         false

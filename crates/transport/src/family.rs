@@ -64,6 +64,13 @@ macro_rules! make {
                 }
             }
 
+            /// The key by which its packets must stay in order on a path, if they must.
+            pub fn needs_order(self, own: &OwnSettings) -> Option<&'static str> {
+                match self {
+                    $(Family::$family => <crate::$module::$family as Declare>::needs_order(&own.$module)),+
+                }
+            }
+
             /// Do switches write telemetry on its packets?
             pub fn asks_for_telemetry(self, own: &OwnSettings) -> bool {
                 match self {

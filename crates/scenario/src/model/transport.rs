@@ -102,6 +102,11 @@ impl Transport {
         if self.trimming { Some("trimming") } else { self.control.family().needs_trimming(&self.own) }
     }
 
+    /// The key by which its packets must stay in order on a path, if they must.
+    pub fn needs_order(&self) -> Option<&'static str> {
+        self.control.family().needs_order(&self.own)
+    }
+
     /// Do switches write telemetry on its packets?
     pub fn asks_for_telemetry(&self) -> bool {
         self.control.family().asks_for_telemetry(&self.own)

@@ -46,6 +46,14 @@ pub(super) fn resolve(
         check_weights(links, fabric, section);
     }
     check_placement(&routing, transports, section);
+    if routing.kind.moves_flows() {
+        for t in transports.iter().flatten() {
+            let Some(key) = t.needs_order() else { continue };
+            let why = "goes by the order of packets with one entropy value, which these switches change; write kind = \"ecmp\" \
+                       in [routing], or leave it out";
+            section.at(KeyPath::default().at("transport").at(&t.name)).error(key, why);
+        }
+    }
     routing
 }
 

@@ -114,6 +114,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("rss_period = \"20us\"", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("rss_margin = 0.1", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("rss_heeds_timeouts = false", UET_RSS, UET, "`balancer = \"rss\"`"),
+    ("rss_finds_losses = true", UET_RSS, UET, "`balancer = \"rss\"`"),
     ("mp_rdma_probe = 0.5", UET_MP_RDMA, UET, "`balancer = \"mp-rdma\"`"),
     ("mp_rdma_delta = 3", UET_MP_RDMA, UET, "`sender_law = \"mp-rdma\"`"),
     ("swift_target = \"7us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),

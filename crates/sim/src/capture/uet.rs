@@ -5,7 +5,7 @@ use crate::host::uet_packet::{Decoded, decode};
 use crate::plan::FlowId;
 use linkpool_network::{Flags, Kind, Packet, Trailer};
 use linkpool_transport::SubflowId;
-use linkpool_transport::uet::{Ack, Data, Nack};
+use linkpool_transport::uet::{Ack, Data, Nack, Probe};
 
 /// The port of UET (IANA).
 const PORT: u16 = 4793;
@@ -102,7 +102,10 @@ fn words(packet: Decoded, opens: bool, is_trimmed: bool) -> Words {
             let flags = opening | flags(&set);
             Words { psn, total: target, count: len.into(), ..empty(Type::Data, flags) }
         }
-        Decoded::Probe(number) => Words { psn: number, ..empty(Type::Probe, opening) },
+        Decoded::Probe(Probe { number, section, again }) => {
+            let flags = opening | flags(&[(again, AGAIN)]);
+            Words { psn: number, total: section, ..empty(Type::Probe, flags) }
+        }
         Decoded::Rts(target) => Words { total: target, ..empty(Type::Rts, opening) },
         Decoded::Ack(Ack { cumulative, base, bitmap, psn, marked, again, probe, received, out_of_order }) => {
             let flags = flags(&[(again, AGAIN), (marked, MARKED), (probe, OF_PROBE)]);
@@ -156,8 +159,10 @@ mod tests {
         assert_eq!(bytes(Decoded::Data(Data { again: true, ..plain }), false, false), expected([0x14, 3]));
         assert_eq!(bytes(Decoded::Data(Data { last: true, ..plain }), false, false), expected([0x12, 3]));
         assert_eq!(bytes(Decoded::Data(Data { ack_now: true, ..plain }), false, false), expected([0x11, 3]));
-        assert_eq!(bytes(Decoded::Probe(9), false, false), of_sender([0x20, 3], 9, 0, 0));
-        assert_eq!(bytes(Decoded::Probe(9), true, false), of_sender([0x28, 3], 9, 0, 0));
+        let probe = Probe { number: 9, section: 5, again: false };
+        assert_eq!(bytes(Decoded::Probe(probe), false, false), of_sender([0x20, 3], 9, 5, 0));
+        assert_eq!(bytes(Decoded::Probe(Probe { again: true, ..probe }), false, false), of_sender([0x24, 3], 9, 5, 0));
+        assert_eq!(bytes(Decoded::Probe(probe), true, false), of_sender([0x28, 3], 9, 5, 0));
         assert_eq!(bytes(Decoded::Rts(33), true, false), of_sender([0x38, 3], 0, 33, 0));
     }
 

@@ -18,7 +18,7 @@ use linkpool_engine::hash_u64;
 use linkpool_network::{Envelope, Flags, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::uet::{
-    Ack, Answers, Came, Config, Data, Nack, Output, Progress, Receiver, Sender, Turn, Uet, Waits,
+    Ack, Answers, Came, Config, Data, Nack, Output, Probe, Progress, Receiver, Sender, Turn, Uet, Waits,
 };
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
@@ -294,7 +294,7 @@ impl Endpoint for UetReceiver {
         }
         let out = &mut FromReceiver { connection, identity, io, of: (subflow, entropy) };
         if kind.has(PROBE) {
-            receiver.on_probe(psn, marked, now, out);
+            receiver.on_probe(Probe { number: psn, section: target, again }, marked, now, out);
             return Event::None;
         }
         if !kind.has(Kind::DATA) {
@@ -371,8 +371,9 @@ impl Output for FromSender<'_, '_> {
         self.put((psn, target), (kind, flags), (size, len), (subflow, entropy));
     }
 
-    fn probe(&mut self, number: u32, entropy: u16) {
-        self.put((number, 0), (PROBE, Flags::ECT), (self.connection.sizes.ack, 0), (SubflowId::FIRST, entropy));
+    fn probe(&mut self, Probe { number, section, again }: Probe, entropy: u16) {
+        let kind = PROBE.with_if(AGAIN, again);
+        self.put((number, section), (kind, Flags::ECT), (self.connection.sizes.ack, 0), (SubflowId::FIRST, entropy));
     }
 
     fn ask(&mut self, target: u32, entropy: u16) {

@@ -3,7 +3,7 @@
 use crate::host::connection::Opening;
 use crate::host::handle::Handle;
 use linkpool_network::{Kind, Packet, Trailer};
-use linkpool_transport::uet::{Ack, Data, Nack};
+use linkpool_transport::uet::{Ack, Data, Nack, Probe};
 
 /// With data: its sender wants an ACK at once.
 pub(super) const ACK_NOW: Kind = Kind::OWN_0;
@@ -82,8 +82,8 @@ pub(super) fn read_ack(packet: &Packet, trailer: &Trailer) -> Ack {
 pub(crate) enum Decoded {
     /// Data, whole or trimmed; the subflow stands in the name of the endpoint.
     Data(Data),
-    /// The probe of this number.
-    Probe(u32),
+    /// A probe.
+    Probe(Probe),
     /// An RTS: its sender wants so many quanta of credit in all.
     Rts(u32),
     /// An ACK.
@@ -98,7 +98,9 @@ pub(crate) enum Decoded {
 pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Decoded {
     let has = |kind| packet.kind.has(kind);
     match trailer {
-        _ if has(PROBE) => Decoded::Probe(psn(packet, trailer)),
+        _ if has(PROBE) => {
+            Decoded::Probe(Probe { number: psn(packet, trailer), section: target(packet, trailer), again: has(AGAIN) })
+        }
         _ if has(Kind::DATA) => Decoded::Data(Data {
             psn: psn(packet, trailer),
             subflow: Handle::split(packet.endpoint).1,
@@ -157,8 +159,11 @@ mod tests {
             assert_eq!(opens, Decoded::Data(Data { psn: 9, target: 8, ..expected }));
             assert_eq!(named_receiver(&packet(kind), None), None);
         }
-        assert_eq!(decode(&packet(PROBE), None), Decoded::Probe(7));
-        assert_eq!(decode(&packet(PROBE | Kind::SYN), Some(&opening)), Decoded::Probe(9));
+        let probe = Probe { number: 7, section: 5, again: false };
+        assert_eq!(decode(&packet(PROBE), None), Decoded::Probe(probe));
+        assert_eq!(decode(&packet(PROBE | AGAIN), None), Decoded::Probe(Probe { again: true, ..probe }));
+        let opens = Decoded::Probe(Probe { number: 9, section: 8, again: false });
+        assert_eq!(decode(&packet(PROBE | Kind::SYN), Some(&opening)), opens);
         assert_eq!(decode(&packet(RTS), None), Decoded::Rts(5));
         assert_eq!(decode(&packet(RTS | Kind::SYN), Some(&opening)), Decoded::Rts(8));
         assert_eq!([PROBE, RTS].map(|kind| named_receiver(&packet(kind), None)), [None; 2]);

@@ -283,6 +283,33 @@ fn a_subflow_leaves_a_dead_path() {
     assert_eq!((ends(true), ends(false)), (true, false));
 }
 
+/// The order of a subflow's packets (PFLD) shows each random loss on a lossy link of the sender: as many are sent again as
+/// were lost, without a timeout, where timeouts alone take longer. Same bytes on threads.
+#[test]
+fn the_order_of_a_subflow_shows_what_is_lost() {
+    let lossy = "[[change]]\nlinks = [\"h0->e0.0\"]\nloss = 0.02\n";
+    let text = |finds| {
+        format!(
+            "{HTSIM}trimmable = false\nack_bytes = \"1B\"\nbalancer = \"rss\"\nrss_finds_losses = {finds}\n{}{lossy}",
+            flow(0, 13, 4_000_000)
+        )
+    };
+    let (with, without) = (run(&text(true)), run(&text(false)));
+    let of = |r: &crate::common::Run| {
+        let flow = r.flow(0);
+        (flow.total(|s| s.retransmits), flow.total(|s| s.timeouts), flow.acked_bytes)
+    };
+    let link = with.link("h0->e0.0").stats;
+    // Of some 1,000 packets, and of the probes behind the last 16 and behind those that are sent again.
+    let (lost, probes) = (link.rare.drops_loss, with.flow(0).metric("probes").unwrap_or(0.0));
+    let (again, timeouts, acked) = of(&with);
+    assert!(lost > 10 && again <= lost && lost - again <= 2, "{lost} lost, {again} sent again");
+    assert_eq!((timeouts, acked), (0, 4_000_000));
+    assert!(probes >= (16 + again) as f64, "{probes}");
+    assert!(of(&without).1 > 10 && fct(&with, 0) < fct(&without, 0), "{:?}", of(&without));
+    crate::common::same_on_four_threads(&crate::common::scenario(&text(true)));
+}
+
 /// Losses without a trace are found by the constant timeout.
 #[test]
 fn what_is_lost_with_its_link_is_sent_again() {

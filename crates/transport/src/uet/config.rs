@@ -76,6 +76,8 @@ pub struct Config {
     pub credit_rules: Option<CreditRules>,
     /// Are losses found by the packets above a gap, and by probes?
     pub sleek: bool,
+    /// RSS: does the order on a path show losses?
+    pub by_order: bool,
     /// MP-RDMA: a packet so far behind the highest that was acknowledged came over a slow path.
     pub mp_rdma_delta: u32,
     /// Network signal-based congestion control.

@@ -86,6 +86,13 @@ settings! {
         /// Is a subflow with a timeout the slowest? false: a subflow without ACKs counts as the fastest, so that
         /// one on a dead path stays there, as published code has it by mistake.
         rss_heeds_timeouts: bool = true, when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
+        /// Does a receiver find losses by the order of a subflow's packets, which take one path (PFLD)? It is for switches that do
+        /// not trim and that hash.
+        by_order "rss_finds_losses": bool = false,
+            refused |u| u.by_order && u.trimmable => "is for packets that are not trimmed; set `trimmable = false`",
+            refused |u| u.by_order && u.sleek => "finds losses already; leave `sleek` out",
+            refused |u| u.by_order && u.receiver_credit => "is for senders with a window alone; leave `receiver_credit` out",
+            when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
         /// What sets the window. `"nscc"`: NSCC. `"fastflow"`: FASTFLOW, once called SMaRTT. `"dctcp"`: DCTCP.
         /// `"swift"`: Swift. `"mp-rdma"`: MP-RDMA. `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of
         /// the receiver.
@@ -238,6 +245,10 @@ impl Declare for Uet {
         own.trimmable.then_some("trimmable")
     }
 
+    fn needs_order(own: &UetSettings) -> Option<&'static str> {
+        own.by_order.then_some("rss_finds_losses")
+    }
+
     fn config(own: &UetSettings, config: &Common, wire: WireConfig) -> Arc<Config> {
         let (mss, header) = (config.mss, wire.header as u16);
         let network = Network {
@@ -288,6 +299,7 @@ impl Declare for Uet {
                 .filter(|ratio| *ratio > 1.0)
                 .map(|ratio| CreditRules::new(network.base_rtt, ratio)),
             sleek: own.sleek,
+            by_order: own.by_order,
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
             mp_rdma_delta: own.mp_rdma_delta,
             swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),

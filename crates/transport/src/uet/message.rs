@@ -19,8 +19,19 @@ pub struct Data {
     pub again: bool,
     /// No packet of the connection has a higher PSN.
     pub last: bool,
-    /// Quanta of credit that its sender wants in all.
+    /// Quanta of credit that its sender wants in all; where the order on a path shows losses, the section (see [`Probe`]).
     pub target: u32,
+}
+
+/// A header that asks whether what was sent before it has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// Its number; where the order on a path shows losses, the PSN of the packet that it follows on its path.
+    pub number: u32,
+    /// The first PSN that its subflow sent first on this path; elsewhere 0.
+    pub section: u32,
+    /// That packet was sent again.
+    pub again: bool,
 }
 
 /// An ACK, in answer to one packet.
@@ -46,7 +57,7 @@ pub struct Ack {
     pub out_of_order: u32,
 }
 
-/// A NACK: the header of a packet has come without its payload.
+/// A NACK: the header of a packet has come without its payload, or the order on its path shows that it is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nack {
     /// Its PSN.
@@ -63,8 +74,8 @@ pub struct Nack {
 pub trait Output {
     /// Send a packet of data with this entropy value. It takes the time of the host's links.
     fn send(&mut self, data: Data, entropy: u16);
-    /// Send probe `number`, a header.
-    fn probe(&mut self, number: u32, entropy: u16);
+    /// Send a probe, a header.
+    fn probe(&mut self, probe: Probe, entropy: u16);
     /// Ask to send (RTS): the sender wants so many quanta of credit in all.
     fn ask(&mut self, target: u32, entropy: u16);
     /// The number of other senders that wait for the host's links.

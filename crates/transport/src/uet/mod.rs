@@ -35,13 +35,13 @@ mod surroundings;
 mod swift;
 mod window;
 
-pub use balancer::{Balancer, BalancerKind, Feedback, Spraying};
+pub use balancer::{Balancer, BalancerKind, Feedback, Section, Spraying};
 pub use config::{Config, SenderLaw};
 pub use coupling::Coupling;
 pub use credit::{Pulled, Turn};
 pub use credit_rate::{Came, CreditRate, CreditRules};
 pub use declaration::{Uet, UetSettings};
-pub use message::{Ack, Answers, Data, Nack, Output};
+pub use message::{Ack, Answers, Data, Nack, Output, Probe};
 pub use nscc::{Average, Nscc, NsccConfig, NsccSettings, Rules, Unit, WithoutSample};
 pub use receiver::{Progress, Receiver};
 pub use sender::{Counters, Sender, Waits};

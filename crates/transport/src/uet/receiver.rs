@@ -4,7 +4,7 @@
 use super::arrivals::Arrivals;
 use super::config::Config;
 use super::credit::{Grants, Turn};
-use super::message::{Ack, Answers, Data, Nack};
+use super::message::{Ack, Answers, Data, Nack, Probe};
 use crate::id::SubflowId;
 use linkpool_units::Time;
 use std::collections::VecDeque;
@@ -82,6 +82,9 @@ impl Receiver {
             self.acknowledge(subflow, (marked, psn), (marked, again), out);
             return Progress::None;
         }
+        if self.config.by_order {
+            self.find_losses(psn, target, out);
+        }
         let first = self.received == 0;
         self.received += u64::from(wire);
         if last {
@@ -136,10 +139,32 @@ impl Receiver {
         }
     }
 
-    /// Probe `number` has come, with a mark or without (`processData`).
-    pub fn on_probe(&mut self, number: u32, marked: bool, now: Time, out: &mut impl Answers) {
+    /// A probe has come, with a mark or without (`processData`).
+    pub fn on_probe(&mut self, probe: Probe, marked: bool, now: Time, out: &mut impl Answers) {
         self.last_heard = now;
+        let Probe { number, section, again } = probe;
+        if self.config.by_order {
+            // What was sent again after its subflow left a path is of no section.
+            if !self.arrivals.has(number) {
+                out.nack(Nack { psn: number, again, marked: false, at_last: false });
+                self.find_losses(number, section, out);
+            }
+            return;
+        }
         out.ack(Ack { probe: true, ..self.state(self.arrivals.next() + 1, number, marked) });
+    }
+
+    /// All packets of a subflow before `psn`, down to the first of its `section`, were sent before it on one path, and should
+    /// have come. Of those that have not the sender hears, down to one that has: when that came, those before it were looked
+    /// at.
+    fn find_losses(&self, mut psn: u32, section: u32, out: &mut impl Answers) {
+        let apart = u32::from(self.config.spraying.rss_subflows);
+        while let Some(before) =
+            psn.checked_sub(apart).filter(|before| *before >= section && !self.arrivals.has(*before))
+        {
+            out.nack(Nack { psn: before, again: false, marked: false, at_last: false });
+            psn = before;
+        }
     }
 
     /// The sender asks to send, and wants so many quanta of credit in all (`processRts`). The ACK is that of

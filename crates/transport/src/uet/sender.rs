@@ -3,7 +3,7 @@
 use super::balancer::Feedback;
 use super::config::Config;
 use super::credit::Credit;
-use super::message::{Ack, Data, Nack, Output};
+use super::message::{Ack, Data, Nack, Output, Probe};
 use super::outstanding::{Outstanding, Place, Sent};
 use super::sleek::Sleek;
 use super::subflow::{Subflow, Subflows};
@@ -244,8 +244,33 @@ impl Sender {
                 Data { psn, subflow, len, ack_now, again: false, last: self.is_last(psn), target: 0 }
             }
         };
-        data.target = self.target(out);
+        if !self.config.by_order {
+            data.target = self.target(out);
+            out.send(data, entropy);
+            return;
+        }
+        data.target = self.subflows.balancer().section(data.psn);
         out.send(data, entropy);
+        self.follow(&data, entropy, out);
+    }
+
+    /// Sends the probes that show a receiver what is lost though nothing else follows it on its path: behind the last packets
+    /// of all subflows, behind each that is sent again, and behind the last of a path that is left (PFLD of "Ordered
+    /// Chaos", SC 2026).
+    fn follow(&mut self, data: &Data, entropy: u16, out: &mut impl Output) {
+        let mut probe = |number, section, again, entropy| {
+            self.stats.counters.probes += 1;
+            out.probe(Probe { number, section, again }, entropy);
+        };
+        let balancer = self.subflows.balancer();
+        if let Some(left) = balancer.take_ended().filter(|left| left.last >= self.outstanding.base()) {
+            probe(left.last, left.first, false, left.value);
+        }
+        let after_it = self.left.div_ceil(self.config.mss.into());
+        let is_near_end = self.messages.is_empty() && after_it < self.config.spraying.rss_subflows.into();
+        if data.again || is_near_end {
+            probe(data.psn, data.target, data.again, entropy);
+        }
     }
 
     /// The entropy value of packet `psn` of subflow `s`, or of a header before it.
@@ -386,6 +411,15 @@ impl Sender {
         let Some(sent) = self.outstanding.get(psn).copied().filter(|sent| sent.place == Place::Flying) else {
             return; // an ACK was faster
         };
+        if self.config.by_order {
+            // That an earlier copy is lost says nothing about this one.
+            if again == (sent.again > 0) {
+                self.subflows.lose(self.subflows.of(sent.entropy), self.wire(sent.len));
+                self.queue(psn);
+                self.send_all(now, out);
+            }
+            return;
+        }
         let known = sent.is_known(again).then_some(sent.at);
         if let Some(at) = known.filter(|_| self.config.nacks_lower_rtt) {
             self.subflows.measured(self.subflows.of(entropy), now - at, &self.config);
@@ -440,7 +474,8 @@ impl Sender {
             (self.entropy(0, self.outstanding.next(), now, out), self.subflows.all()[0].window().base_rtt);
         if let Some(sleek) = &mut self.sleek {
             self.stats.counters.probes += 1;
-            out.probe(sleek.send_probe(now, base_rtt), entropy);
+            let number = sleek.send_probe(now, base_rtt);
+            out.probe(Probe { number, section: 0, again: false }, entropy);
         }
     }
 

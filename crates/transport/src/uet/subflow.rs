@@ -207,6 +207,11 @@ impl Subflows {
         *first + balancer.next((psn, new as u32), (window, config.spraying.entropies), now, random)
     }
 
+    /// The balancer of a connection with one window.
+    pub(super) fn balancer(&mut self) -> &mut Balancer {
+        &mut self.all[0].balancer
+    }
+
     /// Subflow `s` sends so many bytes, for the first time or `again`.
     pub(super) fn send(&mut self, s: usize, bytes: i64, again: bool) {
         let Subflow { in_flight, counters, .. } = &mut self.all[s];

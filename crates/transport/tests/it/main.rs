@@ -39,4 +39,5 @@ mod subflow_failure;
 mod subflows;
 mod timeouts;
 mod uet;
+mod uet_order;
 mod wrap;

@@ -2,8 +2,8 @@
 
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::uet::{
-    Ack, Answers, BalancerKind, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Progress,
-    Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn,
+    Ack, Answers, BalancerKind, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Probe,
+    Progress, Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn,
 };
 use linkpool_transport::{SenderState, SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
@@ -20,7 +20,7 @@ fn nack(psn: u32, again: bool) -> Nack {
     Nack { psn, again, marked: false, at_last: false }
 }
 
-fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
+pub(crate) fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     let (base_rtt, rate) = (Time::from_us(12), Rate::gbps(100));
     let nscc = NsccSettings::defaults(Preset::Linux);
     let spraying = Spraying {
@@ -58,6 +58,7 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         credit: false,
         credit_rules: None,
         sleek: false,
+        by_order: false,
         nacks_lower_rtt: true,
         mp_rdma_delta: 32,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
@@ -67,26 +68,26 @@ fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     Arc::new(config)
 }
 
-fn us(n: u64) -> Time {
+pub(crate) fn us(n: u64) -> Time {
     Time::from_us(n)
 }
 
 /// Numbers that look random: a linear congruential generator (Knuth's MMIX).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: u32) -> u32 {
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % u64::from(n)) as u32
     }
 }
 
 /// What a sender sends at an instant.
-struct Said {
-    data: Vec<(Data, u16)>,
-    probes: Vec<u32>,
+pub(crate) struct Said {
+    pub(crate) data: Vec<(Data, u16)>,
+    pub(crate) probes: Vec<(Probe, u16)>,
     asked: Vec<u32>,
-    wakes: Vec<Time>,
+    pub(crate) wakes: Vec<Time>,
     /// Are the links free?
     free: bool,
     waits: bool,
@@ -94,7 +95,7 @@ struct Said {
 }
 
 impl Said {
-    fn new() -> Said {
+    pub(crate) fn new() -> Said {
         Said {
             data: Vec::new(),
             probes: Vec::new(),
@@ -114,8 +115,8 @@ impl Output for Said {
     fn send(&mut self, data: Data, entropy: u16) {
         self.data.push((data, entropy));
     }
-    fn probe(&mut self, number: u32, _entropy: u16) {
-        self.probes.push(number);
+    fn probe(&mut self, probe: Probe, entropy: u16) {
+        self.probes.push((probe, entropy));
     }
     fn ask(&mut self, target: u32, _entropy: u16) {
         self.asked.push(target);
@@ -140,9 +141,9 @@ impl Output for Said {
 
 /// The answers of a receiver.
 #[derive(Default)]
-struct Answered {
-    acks: Vec<Ack>,
-    nacks: Vec<Nack>,
+pub(crate) struct Answered {
+    pub(crate) acks: Vec<Ack>,
+    pub(crate) nacks: Vec<Nack>,
     pulls: Vec<u32>,
     turns: Vec<Turn>,
 }
@@ -464,7 +465,7 @@ fn messages_end_packets() {
 enum Travelling {
     Data(Data, u16, bool),
     Header(Data, u16),
-    Probe(u32, u16),
+    Probe(Probe, u16),
     Asked(u32, u16),
     Ack(Ack, u16),
     Nack(Nack, u16),
@@ -557,7 +558,7 @@ proptest! {
                 prop_assert!(sender.subflows().iter().all(|subflow| subflow.in_flight() >= 0));
                 prop_assert!(sender.subflows().iter().all(|subflow| subflow.window().bytes >= WIRE as f64));
             }
-            let probes = said.probes.drain(..).map(|number| Travelling::Probe(number, 0));
+            let probes = said.probes.drain(..).map(|(probe, entropy)| Travelling::Probe(probe, entropy));
             for header in probes.chain(said.asked.drain(..).map(|target| Travelling::Asked(target, 0))) {
                 number += 1;
                 if random.below(1_000) >= channel.lost {
@@ -612,8 +613,8 @@ proptest! {
                     receiver.on_trimmed(data, (false, false), now, &mut out);
                     answers = entropy;
                 }
-                Some(Travelling::Probe(number, entropy)) => {
-                    receiver.on_probe(number, false, now, &mut out);
+                Some(Travelling::Probe(probe, entropy)) => {
+                    receiver.on_probe(probe, false, now, &mut out);
                     answers = entropy;
                 }
                 Some(Travelling::Asked(target, entropy)) => {
@@ -758,7 +759,8 @@ fn a_probe_finds_a_lost_tail() {
     sender.on_ack(&ack(8), 0, us(12), &mut said);
     assert_eq!(said.wakes.pop(), Some(us(33)));
     sender.on_timer(us(33), &mut said);
-    assert_eq!((said.probes.clone(), said.psns().len(), said.wakes.pop()), (vec![1], 0, Some(us(93))));
+    assert_eq!((said.psns().len(), said.wakes.pop()), (0, Some(us(93))));
+    assert_eq!(said.probes, [(Probe { number: 1, section: 0, again: false }, said.probes[0].1)]);
     let answer = Ack { probe: true, psn: 1, ..ack(8) };
     sender.on_ack(&Ack { psn: 0, ..answer }, 0, us(44), &mut said);
     assert!(said.psns().is_empty(), "of another probe");

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::flow::{Flow, FlowPriority};
 
-/// A trace has a rate of arrivals if its senders have so many flows each, on average: with fewer, as in a permutation or
-/// an incast, what arrives between the first and the last start says nothing about a load that lasts.
+/// A trace has a rate of arrivals if its senders have so many flows each, on average: with fewer,
+/// as in a permutation or an incast, what arrives between the first and the last start says
+/// nothing about a load that lasts.
 const FLOWS_OF_A_SENDER: usize = 10;
 
 settings! {
@@ -272,7 +273,8 @@ impl Workload for Trace {
         Some(self.flows.len() as u32)
     }
 
-    /// That from its first start to its last. Without [`FLOWS_OF_A_SENDER`], or where flows wait for others, it has none.
+    /// That from its first start to its last. Without [`FLOWS_OF_A_SENDER`], or where flows wait
+    /// for others, it has none.
     fn arrival_rate(&self) -> Option<f64> {
         let (first, last) = self
             .flows

@@ -16,6 +16,7 @@ use oblivious::Oblivious;
 use rehash::Rehash;
 use reps::{Recycled, Reps};
 use rss::Rss;
+pub use rss::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +182,16 @@ impl Balancer {
             Balancer::Rss(rss) => rss.next(psn, now, random),
             Balancer::Clocked(clocked) => clocked.next(now, random),
         }
+    }
+
+    /// RSS: the first PSN that the subflow of `psn` sends for the first time with its value; else 0.
+    pub fn section(&self, psn: u32) -> u32 {
+        if let Balancer::Rss(rss) = self { rss.section(psn) } else { 0 }
+    }
+
+    /// RSS: what a subflow has sent with the value that was taken from it last, once.
+    pub fn take_ended(&mut self) -> Option<Section> {
+        if let Balancer::Rss(rss) = self { rss.take_ended() } else { None }
     }
 
     /// A packet with this entropy value had this fate, and this round-trip time if it is known.

@@ -4,10 +4,24 @@
 use super::{Feedback, Spraying};
 use linkpool_units::Time;
 
+/// What a subflow has sent with one value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// The value.
+    pub value: u16,
+    /// The first and the last PSN that it sent for the first time.
+    pub first: u32,
+    /// See `first`.
+    pub last: u32,
+}
+
 /// A subflow in this period.
 #[derive(Clone, Debug)]
 struct Subflow {
     value: u16,
+    /// The first PSN that it sends, or is to send, for the first time with this value, and the next one.
+    first: u32,
+    next: u32,
     /// Round-trip times, their sum in ps.
     heard: u32,
     sum: u64,
@@ -25,6 +39,8 @@ pub struct Rss {
     end: Option<Time>,
     /// By how much the longest mean must be above the shortest, in shortest means.
     margin: f64,
+    /// What a subflow sent before it was given another value, until someone asks.
+    ended: Option<Section>,
     /// Is a subflow with a timeout the worst? If not, one without ACKs has a mean of 0.
     heeds_timeouts: bool,
 }
@@ -35,13 +51,14 @@ impl Rss {
         // An odd step visits all values of a power of two before it comes to one again.
         let step = (drawn >> 16) as u16 | 1;
         let value = |i: u16| (drawn as u16).wrapping_add(step.wrapping_mul(i)) & mask;
-        let subflow = |i| Subflow { value: value(i), heard: 0, sum: 0, dead: false };
+        let subflow = |i| Subflow { value: value(i), first: i.into(), next: i.into(), heard: 0, sum: 0, dead: false };
         Rss {
             entropies: spraying.entropies,
             subflows: (0..spraying.rss_subflows).map(subflow).collect(),
             period: spraying.rss_period,
             end: None,
             margin: spraying.rss_margin,
+            ended: None,
             heeds_timeouts: spraying.rss_heeds_timeouts,
         }
     }
@@ -55,7 +72,22 @@ impl Rss {
             let thousandths = 750 + u64::from(random(501));
             self.end = Some(now + Time(self.period.0 / 1_000 * thousandths));
         }
-        self.subflows[psn as usize % self.subflows.len()].value
+        let subflows = self.subflows.len();
+        let subflow = &mut self.subflows[psn as usize % subflows];
+        if psn >= subflow.next {
+            subflow.next = psn + subflows as u32;
+        }
+        subflow.value
+    }
+
+    /// The first PSN that the subflow of `psn` sends for the first time with its value.
+    pub(super) fn section(&self, psn: u32) -> u32 {
+        self.subflows[psn as usize % self.subflows.len()].first
+    }
+
+    /// What a subflow has sent with the value that was taken from it last, once.
+    pub(super) fn take_ended(&mut self) -> Option<Section> {
+        self.ended.take()
     }
 
     pub(super) fn on_feedback(&mut self, entropy: u16, feedback: Feedback, rtt: Option<Time>) {
@@ -80,7 +112,10 @@ impl Rss {
         let best = means().min_by(|a, b| a.0.total_cmp(&b.0));
         let moved = worst.zip(best).filter(|((worst, _), (best, _))| *worst >= best * (1.0 + self.margin));
         if let Some(((_, worst), _)) = moved {
-            self.subflows[worst].value = random(self.entropies.into()) as u16;
+            let subflows = self.subflows.len() as u32;
+            let Subflow { value, first, next, .. } = &mut self.subflows[worst];
+            self.ended = (first < next).then(|| Section { value: *value, first: *first, last: *next - subflows });
+            (*value, *first) = (random(self.entropies.into()) as u16, *next);
         }
         for subflow in &mut self.subflows {
             (subflow.heard, subflow.sum, subflow.dead) = (0, 0, false);
