@@ -266,8 +266,9 @@ impl Sender {
         if let Some(left) = balancer.take_ended().filter(|left| left.last >= self.outstanding.base()) {
             probe(left.last, left.first, false, left.value);
         }
-        let after_it = self.left.div_ceil(self.config.mss.into());
-        let is_near_end = self.messages.is_empty() && after_it < self.config.spraying.rss_subflows.into();
+        let (mss, subflows) = (u64::from(self.config.mss), u64::from(self.config.spraying.rss_subflows));
+        let messages = self.messages.iter().take(subflows as usize).map(|message| message.div_ceil(mss));
+        let is_near_end = self.left.div_ceil(mss) + messages.sum::<u64>() < subflows;
         if data.again || is_near_end {
             probe(data.psn, data.target, data.again, entropy);
         }

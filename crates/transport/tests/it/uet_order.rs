@@ -42,6 +42,25 @@ fn the_last_packets_are_followed_by_probes() {
     assert_eq!(sender.counters().probes, 4);
 }
 
+/// Messages that wait count: of 3, 4 and 1 packets the last four are followed.
+#[test]
+fn the_last_packets_are_those_of_all_messages() {
+    let config = by_order(Time::from_secs(1), |config| config.first_window = Some(2_200.0));
+    let mss = u64::from(config.mss);
+    let (mut sender, mut said) = (Sender::new(config, Some(3 * mss), true, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    sender.extend(4 * mss, Time::ZERO, &mut said);
+    sender.extend(1, Time::ZERO, &mut said);
+    for psn in 0..8 {
+        let ack = Ack { cumulative: psn + 1, psn, received: u64::from(psn + 1) * (mss + 64), ..Ack::default() };
+        sender.on_ack(&ack, 0, us(20 + u64::from(psn)), &mut said);
+    }
+    let followed: Vec<u32> = said.probes.iter().map(|(probe, _)| probe.number).collect();
+    // Until the first one was known to be followed by others, it was near the end.
+    assert_eq!(said.data.len(), 8);
+    assert_eq!(followed, [0, 1, 4, 5, 6, 7]);
+}
+
 /// A packet is sent again for a NACK of its last copy alone, and a probe follows it.
 #[test]
 fn a_nack_is_of_one_copy() {
@@ -97,6 +116,26 @@ fn a_path_that_is_left_ends_with_a_probe() {
     // 9 was sent on the old path, too, so 13 is the first on the new one.
     assert_eq!(said.probes, [(probe(9, 1, false), old), (probe(5, 13, true), new)]);
     assert_eq!(data.target, 13);
+}
+
+/// If 5 has arrived, the last that was sent on the path that is left, there is nothing to ask for.
+#[test]
+fn a_path_with_nothing_in_flight_needs_no_probe() {
+    for (cumulative, asks) in [(5, true), (6, false)] {
+        let (mss, wire) = (1_000, 1_064);
+        let config = by_order(us(8), |config| {
+            (config.mss, config.first_window) = (mss, Some(8.0 * wire as f64));
+        });
+        let (mut sender, mut said) = (Sender::new(config, Some(100 * u64::from(mss)), false, 5), Said::new());
+        sender.open(Time::ZERO, &mut said);
+        let values: Vec<u16> = said.data.iter().map(|(_, value)| *value).collect();
+        for (cumulative, psn, at) in [(1, 0, 4), (cumulative, 1, 12)] {
+            let ack = Ack { cumulative, psn, received: u64::from(cumulative) * wire, ..Ack::default() };
+            sender.on_ack(&ack, values[psn as usize], us(at), &mut said);
+        }
+        let expected = if asks { vec![(probe(5, 1, false), values[1])] } else { vec![] };
+        assert_eq!(said.probes, expected);
+    }
 }
 
 fn data(psn: u32, section: u32) -> Data {

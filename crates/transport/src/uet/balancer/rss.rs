@@ -163,6 +163,22 @@ mod tests {
         hear(&mut rss, &[(14, 15), (8, 14)]);
         assert_eq!(values(&mut rss, 20), [7, 7, 8], "what was measured before is forgotten");
         assert_eq!(values(&mut rss, 30), [7, 7, 8], "nothing was measured");
+        assert_eq!(rss.take_ended(), Some(Section { value: 14, first: 0, last: 0 }));
+        assert_eq!(rss.take_ended(), None, "once");
+    }
+
+    /// What a subflow has sent for the first time with a value: nothing, if it has sent again alone.
+    #[test]
+    fn a_section_is_what_was_sent_first_with_one_value() {
+        let mut rss = rss(|_| {});
+        rss.next(4, Time::from_us(1), |_| 0);
+        assert_eq!([0, 1, 2, 7].map(|psn| rss.section(psn)), [0, 1, 2, 1]);
+        hear(&mut rss, &[(14, 12), (3, 17)]);
+        assert_eq!(rss.next(1, Time::from_us(10), |n| if n == 501 { 250 } else { 7 }), 7);
+        assert_eq!((rss.section(1), rss.take_ended()), (7, Some(Section { value: 3, first: 1, last: 4 })));
+        hear(&mut rss, &[(14, 12), (7, 17)]);
+        assert_eq!(rss.next(4, Time::from_us(20), |n| if n == 501 { 250 } else { 5 }), 5);
+        assert_eq!((rss.section(1), rss.take_ended()), (7, None));
     }
 
     #[test]
