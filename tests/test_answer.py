@@ -107,6 +107,33 @@ def test_a_measure_that_one_arm_has_is_not_what_is_answered_by(of_a: float | Non
     assert line.startswith("b has the largest goodput.mean")
 
 
+def test_jobs_are_answered_by_label_before_a_later_measure() -> None:
+    """Times of jobs have no value of the whole run, only one for each label."""
+    of = {"measure": "jct", "statistic": "mean", "unit": "s"}
+    job = {("a",): [2.0], ("b",): [1.0]}
+    timeouts = data({("a",): [0.0], ("b",): [0.0]}, measure="timeouts", statistic="total", unit="")
+    asked_for = study(measures=["jct.mean", "timeouts.total"])
+    one = data(job, part="train", **of)
+    (line,) = answer(asked_for, pl.concat([one, timeouts]))
+    assert line.startswith("b has the least jct.mean@train, 1 s; a, the next, has 2 times that")
+    other = data({("a",): [3.0], ("b",): [4.0]}, part="serve", **of)
+    lines = answer(asked_for, pl.concat([one, other, timeouts]))
+    assert [line.partition(",")[0] for line in lines] == [
+        "b has the least jct.mean@train",
+        "a has the least jct.mean@serve",
+    ]
+    named = study(measures=["jct.mean@serve", "timeouts.total"])
+    (line,) = answer(named, pl.concat([one, other, timeouts]))
+    assert line.startswith("a has the least jct.mean@serve, 3 s")
+
+
+def test_no_arm_is_called_best_that_others_equal() -> None:
+    of = {"measure": "timeouts", "statistic": "total", "unit": ""}
+    table = data({("a",): [0.0], ("b",): [0.0], ("c",): [3.0]}, **of)
+    (line,) = answer(study(measures=["timeouts.total"]), table)
+    assert line == "a and b have the same, the least, timeouts.total: 0"
+
+
 @pytest.mark.core
 def test_a_notebook_shows_the_answer_first(tmp_path: Path) -> None:
     senders = {"few": 2, "<many>": 8}

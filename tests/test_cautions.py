@@ -57,6 +57,18 @@ def test_an_arm_keeps_what_it_does_not_set(tmp_path: Path) -> None:
     assert "ports trim, but drop the packets of transport t" in dropped
 
 
+def test_runs_are_named_by_what_they_alone_share(tmp_path: Path) -> None:
+    poisson = BASE.partition("[[workload")[0] + (
+        '[[workload.poisson]]\ntransport = "t"\nload = 0.1\nsize = "10KB"\nstop = "100us"\n'
+    )
+    arms = 'arm = [{ name = "a" }, { name = "b", set.transport.t.control = "reno" }]\n'
+    lines = said(tmp_path, f"{arms}vary = {{ workload.poisson.0.load = [0.1, 0.3] }}", poisson)
+    who = [line.partition(": ")[0] for line in lines if "offered load" in line]
+    assert who == ["poisson load 0.1", "poisson load 0.3"]
+    kept = f"{arms[:-2]}, {NDP}]\nvary = {{ duration = ['1ms', '2ms'] }}"
+    assert [line for line in said(tmp_path, kept) if KEPT in line] == [f"ndp: {KEPT}"]
+
+
 def test_what_an_arm_sets_or_would_have_anyway_is_not_named(tmp_path: Path) -> None:
     own = NDP.replace('"trimming" }', '"trimming", limit = 100 }')
     assert said(tmp_path, f'arm = [{{ name = "dctcp" }}, {own}]') == []

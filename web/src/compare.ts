@@ -5,6 +5,7 @@ import type { Content, Measured } from "./data";
 import { h, image } from "./dom";
 import { bytes, number, percent, rate, seconds } from "./format";
 import { NARROW, onTheme, series } from "./theme";
+import { labelWidth } from "./ticks";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
 const BOUNDS: Record<string, string> = { "": "", ">=": "≥ ", "<=": "≤ " };
@@ -37,16 +38,20 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     const low = (row: Measured): number => (wide ? Math.max(row.low!, least) : row.low!);
     title.textContent = wide ? `${chosen}, logarithmic${cut ? "; intervals that reach 0 are cut" : ""}` : chosen;
     const narrow = box.clientWidth < NARROW;
+    // Names have the room that they need, up to nearly half of the chart; longer ones are broken.
+    const longest = Math.max(...drawn.map(labelWidth));
+    const names = Math.min(longest, 0.42 * box.clientWidth);
     box.replaceChildren(image(Plot.plot({
       width: box.clientWidth,
-      height: 60 + 34 * rows.length,
-      marginLeft: narrow ? 90 : 130,
+      height: 60 + (longest > names ? 46 : 34) * drawn.length,
+      marginLeft: names + 20,
       marginRight: 30,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
       x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: narrow ? 2 : 5 },
-      y: { label: null, domain: drawn },
+      y: { axis: null, domain: drawn },
       color: { domain: arms, range: arms.map((_, i) => series(i)) },
       marks: [
+        Plot.axisY({ label: null, lineWidth: longest > names ? names / 12 : Infinity, tickSize: 4 }),
         wide ? null : Plot.ruleX([0]),
         Plot.link(rows.filter((row) => row.low !== null), { x1: low, x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
         Plot.dot(rows.filter((row) => !row.at_least), { x: "mean", y: "arm", fill: "arm", r: 6 }),

@@ -4,7 +4,10 @@ import * as Plot from "@observablehq/plot";
 import type { Columns, ResultData } from "./data";
 import { h, image } from "./dom";
 import { bytes, givenBytes, seconds } from "./format";
-import { NARROW, onTheme, series } from "./theme";
+import { onTheme, series } from "./theme";
+import { sizeTicks } from "./ticks";
+
+const LEFT = 48, RIGHT = 20, INSET = 12;
 
 /** Rows of columns. */
 export function rows(columns: Columns): Record<string, any>[] {
@@ -18,15 +21,17 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
   if (!flows.length) return h("p", { class: "none" }, "No flow with a size was measured.");
   const names = [...new Set(flows.map((flow) => flow.transport as string))];
   const bands = of.flows.slowdowns ? rows(of.flows.slowdowns) : [];
-  const sizes = new Set(flows.map((flow) => flow.size_bytes)).size;
+  const bytesOf = flows.map((flow) => flow.size_bytes as number);
+  const sizes = new Set(bytesOf).size;
   const draw = (): void => {
     const chart = image(Plot.plot({
       width: box.clientWidth,
       height: 430,
-      marginLeft: 48,
+      marginLeft: LEFT,
+      marginRight: RIGHT,
       marginBottom: 40,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
-      x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: box.clientWidth < NARROW ? 3 : 6, grid: true, inset: 12 },
+      x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: sizeTicks(bytesOf, box.clientWidth - LEFT - RIGHT - 2 * INSET, bytes), grid: true, inset: INSET },
       y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(Number(v.toPrecision(3))), ticks: 5, grid: true },
       color: { domain: names, range: names.map((_, i) => series(i)), legend: names.length > 1 },
       marks: [

@@ -41,17 +41,16 @@ def answer(study: Study, data: pl.DataFrame) -> list[str]:
         data: as `StudyResult.data` has it.
 
     """
-    found = _first(study, data)
-    if found is None or len(study.arms) < 2:
+    if len(study.arms) < 2:
         return []
-    name, rows = found
     varied = [key for key in study.keys if key != ARM]
     answers = []
-    for settings in rows.select(varied).unique(maintain_order=True).rows() if varied else [()]:
-        at = dict(zip(varied, settings, strict=True))
-        of = rows.filter(**at) if at else rows
-        where = f"{name_of(at)}: " if at else ""
-        answers += [one._replace(said=f"{where}{one.said}") for one in _winner(name, of, study)]
+    for name, rows in _first(study, data):
+        for settings in rows.select(varied).unique(maintain_order=True).rows() if varied else [()]:
+            at = dict(zip(varied, settings, strict=True))
+            of = rows.filter(**at) if at else rows
+            where = f"{name_of(at)}: " if at else ""
+            answers += [one._replace(said=f"{where}{one.said}") for one in _winner(name, of, study)]
     compared = [one for one in answers if one.p is not None]
     adjusted = dict(zip(compared, holm([one.p or 0.0 for one in compared]), strict=True))
     lines = [f"{one.said}{_sure(one.pairs, adjusted.get(one))}" for one in answers]
@@ -67,18 +66,30 @@ class _Answer(NamedTuple):
     pairs: int | None = None
 
 
-def _first(study: Study, data: pl.DataFrame) -> tuple[str, pl.DataFrame] | None:
-    """Return the first measure with a direction and values of two arms; its rows of whole runs."""
+def _first(study: Study, data: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Return the first measure with a direction and values of two arms, and its rows.
+
+    They are those of whole runs. Times of jobs and of requests have none of these: then they are
+    those of each label.
+    """
     for name in study.measures:
         asked_for = measures.wanted(name)
         measure = asked_for.measure.name
         if measure not in LARGE | SMALL:
             continue
-        statistic, part = asked_for.statistics[0], asked_for.part or measures.ALL
-        rows = data.filter(measure=measure, statistic=statistic, part=part)
-        if rows.drop_nulls("value").select(ARM).n_unique() > 1:
-            return f"{measure}.{statistic}" + ("" if part == measures.ALL else f"@{part}"), rows
-    return None
+        statistic = asked_for.statistics[0]
+        of = data.filter(measure=measure, statistic=statistic)
+        there = of["part"].unique(maintain_order=True).to_list()
+        whole = [measures.ALL] if measures.ALL in there else there
+        found = []
+        for part in whole if asked_for.part is None else [asked_for.part]:
+            rows = of.filter(part=part)
+            if rows.drop_nulls("value").select(ARM).n_unique() > 1:
+                name = f"{measure}.{statistic}" + ("" if part == measures.ALL else f"@{part}")
+                found.append((name, rows))
+        if found:
+            return found
+    return []
 
 
 def _winner(name: str, rows: pl.DataFrame, study: Study) -> Iterator[_Answer]:
@@ -95,6 +106,11 @@ def _winner(name: str, rows: pl.DataFrame, study: Study) -> Iterator[_Answer]:
             f"open: {best[ARM]} has the {word} {name} so far, {value}, but flows of it had not "
             "finished when the runs ended; a longer drain would tell"
         )
+        return
+    alike = means.filter(mean=best["mean"])[ARM].to_list()
+    if len(alike) > 1:
+        together = f"{', '.join(alike[:-1])} and {alike[-1]}"
+        yield _Answer(f"{together} have the same, the {word}, {name}: {value}")
         return
     second = means.row(1, named=True)[ARM]
     pair = over_seeds(rows.filter(pl.col(ARM).is_in([best[ARM], second])), keys, {ARM: best[ARM]})

@@ -9,8 +9,8 @@ from linkpool.doubts import doubts
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import droppers, headrooms, risks
 from linkpool.study.cache import Entry
-from linkpool.study.model import ARM, BASE_ARM, flatten
-from linkpool.study.point import Point
+from linkpool.study.model import ARM, BASE_ARM, flatten, name_of
+from linkpool.study.point import Keys, Point
 from linkpool.study.toml import dumps
 
 if sys.version_info >= (3, 11):
@@ -29,7 +29,7 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
     first: dict[str, Entry] = {}
     for entry in entries:
         first.setdefault(entry.point.name, entry)
-    said: dict[str, list[str]] = {}
+    said: dict[str, list[Point]] = {}
     loads: dict[str, list[str]] = {}
     risky: dict[str, list[str]] = {}
     reader = _Reader()
@@ -45,8 +45,9 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
             risky[pausing] = [*risks(headrooms(scenario)), *droppers(document)]
         lines = [*reader.kept(entry), *doubts(scenario.toml), *loads[offering]]
         for line in [*lines, *risky[pausing]]:
-            said.setdefault(line, []).append(_who(entry.point))
-    return [f"{_listed(who, len(first))}: {line}" for line, who in said.items()]
+            said.setdefault(line, []).append(entry.point)
+    points = [entry.point for entry in first.values()]
+    return [f"{_listed(who, points)}: {line}" for line, who in said.items()]
 
 
 def _tables(document: Mapping[str, Any], *names: str) -> str:
@@ -121,14 +122,19 @@ def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _who(point: Point) -> str:
-    keys = {key: value for key, value in point.keys.items() if (key, value) != (ARM, BASE_ARM)}
-    return ", ".join(str(value) if key == ARM else f"{key} {value}" for key, value in keys.items())
+def _listed(who: Sequence[Point], of: Sequence[Point]) -> str:
+    """Name the runs of which something is said: by what they have in common, if no other has it."""
+    if len(who) == len(of) > 1:
+        return "each arm"
+    common = dict(set.intersection(*(set(point.keys.items()) for point in who)))
+    ordered = {key: value for key, value in who[0].keys.items() if key in common}
+    if ordered and sum(ordered.items() <= point.keys.items() for point in of) == len(who):
+        return _name(ordered)
+    names = [_name(point.keys) for point in who]
+    if len(names) > LISTED:
+        return f"{len(names)} of {len(of)} arms, of which {names[0]}"
+    return " and ".join(names)
 
 
-def _listed(who: Sequence[str], of: int) -> str:
-    if len(who) == of:
-        return "each arm" if of > 1 else who[0] or "the base"
-    if len(who) > LISTED:
-        return f"{len(who)} of {of} arms, of which {who[0]}"
-    return " and ".join(who)
+def _name(keys: Keys) -> str:
+    return "the base" if keys in ({}, {ARM: BASE_ARM}) else name_of(keys)

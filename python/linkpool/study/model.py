@@ -29,7 +29,7 @@ from linkpool.study import measures
 from linkpool.study.space import Search
 from linkpool.study.threshold import Threshold
 from linkpool.study.toml import dumps
-from linkpool.study.values import Shown, names_of, shown
+from linkpool.study.values import Shown, key_name, names_of, shown
 from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
@@ -419,9 +419,11 @@ def name_of(keys: Mapping[str, Any]) -> str:
     'amp, queue.mark 20'
     >>> name_of({"arm": "base", "queue.mark": 20}), name_of({"queue.mark": 20})
     ('queue.mark 20', 'queue.mark 20')
+    >>> name_of({"arm": "amp", "workload.poisson.0.load": 0.5})
+    'amp, poisson load 0.5'
 
     """
-    varied = [f"{key} {value}" for key, value in keys.items() if key not in (ARM, SEED)]
+    varied = [f"{key_name(key)} {value}" for key, value in keys.items() if key not in (ARM, SEED)]
     arm = str(keys.get(ARM, BASE_ARM))
     return ", ".join(varied if arm == BASE_ARM and varied else [arm, *varied])
 

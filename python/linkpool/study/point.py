@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from linkpool import _core
+from linkpool.study.values import key_name
 
 Keys: TypeAlias = "dict[str, str | int | float]"
 
@@ -48,4 +49,4 @@ class Point:
     @property
     def name(self) -> str:
         """Name the run as people read it."""
-        return ", ".join(f"{key} {value}" for key, value in self.keys.items())
+        return ", ".join(f"{key_name(key)} {value}" for key, value in self.keys.items())

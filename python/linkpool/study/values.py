@@ -1,5 +1,6 @@
 """What the tables of a study call the values of its varied keys."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -36,3 +37,22 @@ def shown(values: Sequence[Any]) -> list[Shown]:
     if kinds <= {int, float}:
         return [float(value) for value in values]
     return [value if isinstance(value, str) else inline(value) for value in values]
+
+
+def key_name(key: str) -> str:
+    """Name a key of a scenario as tables and figures do: of a workload by its kind.
+
+    Two keys never have the same name.
+
+    >>> [key_name(f"workload.{key}") for key in ("poisson.0.load", "flow.2.size")]
+    ['poisson load', 'flow.2 size']
+
+    """
+    found = _OF_WORKLOAD.fullmatch(key)
+    if found is None:
+        return key
+    kind, number, rest = found.groups()
+    return f"{kind} {rest}" if number == "0" else f"{kind}.{number} {rest}"
+
+
+_OF_WORKLOAD = re.compile(r"workload\.([^.]+)\.(0|[1-9][0-9]*)\.(.+)")
