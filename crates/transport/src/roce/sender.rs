@@ -89,8 +89,10 @@ pub struct Sender {
     /// Has the receiver been heard? Until then any packet may make it.
     heard: bool,
     openings: u32,
-    /// The earliest wake-up that has been requested.
+    /// The earliest wake-up that has been requested for a packet, and for the deadline. The second waits much longer: a
+    /// request for a packet must not forget it, or each packet would request it again.
     asked: Time,
+    guarded: Time,
     acked: u64,
     counters: Counters,
     /// Smoothed round-trip time, ps, and the least.
@@ -132,6 +134,7 @@ impl Sender {
             heard: false,
             openings: 0,
             asked: Time::MAX,
+            guarded: Time::MAX,
             acked: 0,
             counters: Counters::default(),
             srtt: None,
@@ -242,9 +245,13 @@ impl Sender {
         self.arm(due.min(self.law.next_change()), out);
     }
 
+    /// Asks to be woken `at` that time, and at the deadline, unless a wake-up that comes before was requested.
     fn arm(&mut self, at: Time, out: &mut impl Output) {
-        let at = at.min(self.deadline);
-        if at < self.asked {
+        if self.deadline < self.guarded {
+            self.guarded = self.deadline;
+            out.wake(self.deadline);
+        }
+        if at < self.asked.min(self.guarded) {
             self.asked = at;
             out.wake(at);
         }
@@ -399,9 +406,8 @@ impl Sender {
 
     /// Call it when a requested wake-up is due. A needless call does no harm.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Output) {
-        if now >= self.asked {
-            self.asked = Time::MAX;
-        }
+        self.asked = if now < self.asked { self.asked } else { Time::MAX };
+        self.guarded = if now < self.guarded { self.guarded } else { Time::MAX };
         if self.deadline <= now && self.state == SenderState::Open {
             self.on_timeout(now);
         }

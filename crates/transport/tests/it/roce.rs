@@ -123,6 +123,28 @@ fn packets_leave_at_the_rate_of_the_link() {
     assert_eq!((driven.sender.acked(), driven.said.rtts.clone()), (4_500, vec![us(10); 5]));
 }
 
+/// A packet each microsecond, each acknowledged 3 us later: the sender asks to be woken for each packet, and once for the end of
+/// its timeout of 1 ms, whenever that is. When all stops, it is woken at the deadline of the last ACK.
+#[test]
+fn a_sender_asks_once_for_its_deadline() {
+    let mut driven = Driven::open(config(), None);
+    for now in 0..50 {
+        driven.run(now, now + 1);
+        if let Some(psn) = now.checked_sub(3) {
+            driven.ack(psn as u32, us(now));
+        }
+    }
+    let wakes = std::mem::take(&mut driven.said.wakes);
+    let (late, soon): (Vec<Time>, Vec<Time>) = wakes.into_iter().partition(|at| *at >= us(100));
+    assert_eq!((late, soon.len()), (vec![us(1_000)], 50));
+    // That one comes too early, as ACKs have come since: it asks again. The packets 47, 48 and 49 are in flight.
+    driven.sender.on_timer(us(1_000), &mut driven.said);
+    assert!(driven.said.wakes.contains(&us(1_049)), "{:?}", driven.said.wakes);
+    assert_eq!(driven.sender.counters().timeouts, 0);
+    driven.sender.on_timer(us(1_049), &mut driven.said);
+    assert_eq!(driven.sender.counters().timeouts, 1);
+}
+
 /// Until an answer comes any packet may open the connection, and they are counted.
 #[test]
 fn packets_open_until_the_receiver_is_heard() {
