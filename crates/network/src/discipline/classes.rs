@@ -104,6 +104,10 @@ impl Queue {
         self.waiting().0 > 0
     }
 
+    fn passes(&self) -> bool {
+        either!(&self.packets, packets => packets.passes(&self.thresholds))
+    }
+
     fn waiting(&self) -> (u32, u64) {
         either!(&self.packets, packets => packets.waiting())
     }
@@ -213,6 +217,11 @@ impl Discipline for Classes {
             self.turns.spend(packet.size(), !self.waiting.has(number));
         }
         Some(packet)
+    }
+
+    /// Where queues take turns, a packet that finds nobody takes part in them, too.
+    fn passes(&self, _: &Thresholds) -> bool {
+        self.in_turn.is_empty() && self.queues.iter().all(Queue::passes)
     }
 
     fn close(&mut self, closed: ClassSet) {

@@ -28,6 +28,8 @@ use std::sync::Arc;
 pub(super) struct Port {
     /// Do packets that find nobody pass without being seen here?
     passes: bool,
+    /// Of a port that neighbours pause: may packets that find nobody leave without passing the queues?
+    is_direct: bool,
     /// Does it write telemetry on packets?
     stamps: bool,
     /// Is a packet in service? If packets pass, that is not known here.
@@ -126,6 +128,7 @@ impl Port {
         seed: u64,
     ) -> Port {
         Port {
+            is_direct: passes && gate.is_some() && course.is_constant(),
             passes: passes && !stamps && gate.is_none() && buffer.is_none() && course.is_constant(),
             stamps,
             in_service: false,
@@ -253,7 +256,7 @@ impl Port {
                 return;
             }
             let size = transmitter.links[self.link.index()].last_size();
-            gate.left = gate.serving.take().map(|counted| (counted, size));
+            gate.left.extend(gate.serving.take().map(|counted| (counted, size)));
         }
         queues.sent(now);
         if let Some(buffer) = buffer {
@@ -384,6 +387,12 @@ impl Port {
             self.rare.drops_down += 1;
             self.lose(queues, packet, now, Cause::Down, transmitter);
             return None;
+        } else if self.is_direct && !self.in_service && self.lets_go_at_once(queues, packet) {
+            if self.stamps {
+                self.stamp(queues, packet, now, transmitter);
+            }
+            self.transmit(*packet, now, transmitter);
+            return None;
         }
         let (_, bytes) = queues.waiting();
         let (kind, thresholds) = (&*self.kind, &self.kind.thresholds);
@@ -417,6 +426,18 @@ impl Port {
         }
         self.max_queue = self.max_queue.max(queues.longest(&self.kind.thresholds));
         returned
+    }
+
+    /// May `packet` leave at once a port that neighbours pause, as none is in service, none waits, and its class is not paused?
+    /// Then it does not pass the queues. Nobody asks for how long it was held.
+    #[inline]
+    fn lets_go_at_once<D: Discipline>(&mut self, queues: &D, packet: &Packet) -> bool {
+        let Some(gate) = &mut self.gate else { return false };
+        let goes = queues.waiting().0 == 0 && !gate.closed.has(class_of(packet)) && gate.reasons.is_none();
+        if goes {
+            gate.serving = Counted::of(packet.arrival);
+        }
+        goes
     }
 
     /// What becomes of a packet that has no room. Returns that which goes back to its sender.

@@ -8,6 +8,7 @@ mod messages;
 mod nonminimal;
 mod odd_rates;
 mod parallel;
+mod pausing;
 mod probes;
 mod real_time;
 mod routes;

@@ -6,9 +6,10 @@ pub mod topologies;
 pub mod traffic;
 
 use linkpool_network::{
-    Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkChange, LinkId, Loss, NodeId, Order, Packet, QueueLimit,
-    QueuePolicy, Red, RedAction, Routes, SharedBuffer, ShortestPaths, Trimming, source_route,
+    Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkChange, LinkId, Loss, NodeId, Order, Packet, Pfc,
+    QueueLimit, QueuePolicy, Red, RedAction, Routes, SharedBuffer, ShortestPaths, Trimming, source_route,
 };
+use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
@@ -89,6 +90,7 @@ pub struct Rules {
     pub red: Option<Red>,
     pub shared: Option<SharedBuffer>,
     pub trimming: Option<Trimming>,
+    pub pfc: Option<Pfc>,
 }
 
 impl Rules {
@@ -102,9 +104,32 @@ impl Rules {
         policy = if self.priority { policy.ordered(Order::Priority) } else { policy };
         policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
         policy = self.red.map_or(policy.clone(), |red| policy.with_red(red));
+        policy = self.pfc.map_or(policy.clone(), |pfc| policy.pausing(pfc));
         policy = self.trimming.map_or(policy.clone(), |trimming| policy.ordered(Order::Trimming(trimming)));
         self.shared.map_or(policy.clone(), |buffer| policy.sharing(buffer))
     }
+}
+
+/// Ports that pause their neighbours, with buffers that bursts fill: some lose packets, as the headroom is less than what may come.
+pub fn pausing() -> impl Strategy<Value = Rules> {
+    let threshold = prop_oneof![
+        (500u64..6_000).prop_map(|xoff| (Some(Bytes(xoff)), 1.0)),
+        prop::sample::select(vec![0.125, 0.5, 2.0]).prop_map(|alpha| (None, alpha)),
+    ];
+    let sizes = (30_000u64..200_000, 0u64..2_000, 1_000u64..12_000, 0u64..3_000);
+    let quanta = prop_oneof![Just(65_535u64), 40u64..2_000];
+    let mark = prop_oneof![Just(None), (0u32..9).prop_map(|n| Some(QueueLimit::Packets(n)))];
+    let others = (0usize..3, any::<(bool, bool, bool)>(), mark);
+    (threshold, sizes, quanta, others).prop_map(|((xoff, alpha), sizes, quanta, (lossless, more, mark))| {
+        let (buffer, reserve, headroom, resume) = sizes;
+        let (high, low) = [(true, true), (true, false), (false, true)][lossless];
+        let headroom = Some(Bytes(headroom));
+        let quanta = quanta as _;
+        let pfc =
+            Pfc { buffer, reserve, headroom, resume, xoff, alpha, quanta, high, low, ..Pfc::defaults(Preset::Linux) };
+        let (above, counts_in_service, marks_at_dequeue) = more;
+        Rules { pfc: Some(pfc), mark, above, counts_in_service, marks_at_dequeue, ..Rules::default() }
+    })
 }
 
 impl Default for Rules {
@@ -122,6 +147,7 @@ impl Default for Rules {
             red: None,
             shared: None,
             trimming: None,
+            pfc: None,
         }
     }
 }

@@ -496,7 +496,7 @@ impl Simulation<'_> {
         passed.sort();
         witnessed.lost.sort();
         witnessed.sent.sort();
-        Results { links, arrivals, trailers, hops, passed, witnessed }
+        Results { links, arrivals, pauses: Vec::new(), trailers, hops, passed, witnessed }
     }
 }
 

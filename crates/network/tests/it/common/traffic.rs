@@ -3,7 +3,7 @@
 use super::Rules;
 use linkpool_network::{
     Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HopRecord, HostId, Kind, LinkChange, LinkId, LinkStats,
-    Network, NodeId, Packet, Partitions, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness,
+    Network, NodeId, Packet, Partitions, PauseStats, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness,
     run_partitions,
 };
 use linkpool_units::Time;
@@ -116,6 +116,8 @@ pub struct Results {
     pub arrivals: Vec<Vec<Arrival>>,
     /// By link: counters, bytes on the wire by the end, packets queued or in flight.
     pub links: Vec<(LinkStats, u64, u32)>,
+    /// By link whose port neighbours pause: how often and how long.
+    pub pauses: Vec<PauseStats>,
     /// Trailers of packets queued or in flight.
     pub trailers: usize,
     /// Packets that came to a node, counted at each.
@@ -429,6 +431,8 @@ pub struct Scene {
     pub taps: Vec<(LinkId, Kind)>,
     /// Is there a witness? It needs a network that is not divided.
     pub watched: bool,
+    /// Is it kept why ports are paused? That needs a network that is not divided, too.
+    pub keeps_pauses: bool,
     /// When switches have timers, at which their queues are looked at; in order of time.
     pub looks: Vec<(Time, NodeId)>,
 }
@@ -486,6 +490,22 @@ pub fn scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = S
 /// Scenes with ports that trim; nothing changes.
 pub fn trimming_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
     scenes_by(fabrics, super::trimming())
+}
+
+/// Scenes whose ports pause their neighbours; nothing changes.
+pub fn pausing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    // Of the bursts that may take the first of several paths, each goes to the first host, but for its own.
+    let sends = |hosts| {
+        sends(hosts).prop_map(|mut sends| {
+            let first = HostId::new(0);
+            let meet = sends.iter_mut().filter(|send| send.packet.entropy == 0 && send.from != first);
+            meet.for_each(|Send { packet, .. }| {
+                packet.envelope = Envelope::new(first, packet.size(), packet.payload());
+            });
+            sends
+        })
+    };
+    scenes_by_sends(fabrics, super::pausing(), sends)
 }
 
 /// Scenes with any ports, on links that change, between reroutes.
@@ -556,6 +576,7 @@ impl Scene {
             routing: Routing::default(),
             taps: Vec::new(),
             watched: false,
+            keeps_pauses: false,
             looks: Vec::new(),
         }
     }
@@ -622,6 +643,9 @@ impl Scene {
             if self.watched {
                 network.watch(self.fabric.hosts());
             }
+            if self.keeps_pauses {
+                network.keep_pauses();
+            }
             for (at, node) in self.looks.iter().rev().filter(|(_, node)| parts.runs(me, *node)) {
                 traffic.looks[node.index()].push(*at);
                 let own = self.fabric.links_from(*node).filter(|link| parts.sender(*link) == me);
@@ -667,6 +691,7 @@ impl Scene {
         let mut results = Results {
             arrivals: vec![Vec::new(); self.fabric.hosts()],
             links: Vec::new(),
+            pauses: Vec::new(),
             trailers: 0,
             hops: runs.iter().map(|(network, _)| network.hops()).sum(),
             passed: runs.iter_mut().flat_map(|(_, traffic)| traffic.passed.drain(..)).collect(),
@@ -685,6 +710,7 @@ impl Scene {
         for id in LinkId::first(self.fabric.links().len()) {
             let sender = parts.map_or(0, |parts| parts.sender(id));
             let (stats, on_wire) = runs[usize::from(sender)].0.link_outcome(id, self.end);
+            results.pauses.extend(runs[usize::from(sender)].0.pauses(id, self.end));
             results.links.push((stats, on_wire.bytes(), on_the_way.iter().map(|counts| counts[id.index()]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();

@@ -1,0 +1,545 @@
+//! The bytes that have come to a switch by each link, and when its neighbours are told to pause.
+//!
+//! Bytes are counted by the link and the class by which they have come, until they have left. The rules
+//! are those of HPCC's repository (`switch-mmu.cc`, commit 9f4be2a): each link and class has a reserve; what
+//! is more counts as shared, up to a threshold; what is above it goes to the headroom. A link is paused
+//! when it uses headroom, or as much of the shared buffer as the threshold, and resumed when it uses no
+//! headroom, and so much less of the shared buffer.
+//!
+//! **What need not be known at once.** A packet that leaves makes only less of what is counted. So while nothing is paused for which it
+//! counts, nothing depends on when it leaves, as long as the packets that come have room, and pause nothing, even if none has
+//! left since this was last looked at. Ports then go on each for itself, and their packets are counted off when somebody looks at
+//! them. Ports where packets stand that keep a link paused are looked at whenever a packet has left ([`Group::is_strict_at`]), and
+//! all ports before a packet is queued for which the above does not hold ([`Group::is_certain`]).
+
+use super::adapter::{Adapter, Intake, Planned};
+use super::counted::Counted;
+use super::pause::Gate;
+use super::soonest::Soonest;
+use crate::class::{CLASSES, ClassSet, class_of};
+use crate::discipline::Pfc;
+use crate::fabric::NodeId;
+use crate::packet::Packet;
+use crate::pauses::PauseReason;
+use linkpool_units::{Rate, Time};
+use std::collections::VecDeque;
+
+/// The bytes that have come by one link, by class.
+#[derive(Debug)]
+pub(super) struct Account {
+    /// The number of the port that leads back.
+    pub(super) back: u32,
+    headroom: u64,
+    /// After what time its neighbour is told again to pause.
+    refresh_after: Time,
+    classes: [Share; CLASSES],
+    /// By port of the switch, by its place, and class: those that wait there or are in service.
+    at_ports: Vec<[u64; CLASSES]>,
+}
+
+/// The bytes of a class that have come by one link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// In the reserve and in the shared buffer.
+    bytes: u64,
+    headroom: u64,
+    /// Was the neighbour told to pause it?
+    is_paused: bool,
+    /// When it is told again, if so.
+    again: Time,
+}
+
+/// A switch with ports that pause, or a host.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) node: NodeId,
+    /// The numbers of its ports.
+    pub(super) ports: Vec<u32>,
+    /// When something happens next at each of them at which that matters to others.
+    pub(super) events: Soonest,
+    /// Does it matter at all of them?
+    pub(super) strict: bool,
+    /// The number of links and classes that are paused.
+    paused: u32,
+    /// By port, by its place: the bytes there that keep links paused, see [`Group::keeps`].
+    keeping: Vec<u64>,
+    /// Of a switch: by link that leads to it. Of a host: by link by which it takes what comes slowly.
+    pub(super) accounts: Vec<Account>,
+    is_host: bool,
+    /// Of such a host: what neighbours are told at what times of this window, the first first.
+    pub(super) planned: VecDeque<Planned>,
+    /// Of such a host: bytes that waited for it when a neighbour was told something last.
+    pub(super) buffered: u64,
+    pfc: Pfc,
+    lossless: ClassSet,
+    /// The buffer that is shared, and what is used of it.
+    shared: u64,
+    used: u64,
+    /// No neighbour is told again to pause before this.
+    next_refresh: Time,
+    /// A port is woken then, as a neighbour may have to be told again.
+    pub(super) wakes_at: Time,
+}
+
+impl Group {
+    pub(super) fn new(node: NodeId, pfc: Pfc) -> Group {
+        Group {
+            node,
+            ports: Vec::new(),
+            events: Soonest::new(),
+            strict: false,
+            paused: 0,
+            keeping: Vec::new(),
+            accounts: Vec::new(),
+            is_host: false,
+            planned: VecDeque::new(),
+            buffered: 0,
+            pfc,
+            lossless: pfc.lossless(),
+            shared: pfc.buffer,
+            used: 0,
+            next_refresh: Time::MAX,
+            wakes_at: Time::MAX,
+        }
+    }
+
+    /// For how many quanta its frames pause.
+    pub(super) fn quanta(&self) -> u32 {
+        self.pfc.quanta
+    }
+
+    /// Adds the account of a link that leads here with `rate` and `delay`; `back` is the number of the port
+    /// that leads back.
+    pub(super) fn add(&mut self, back: u32, (rate, delay): (Rate, Time)) {
+        let headroom = self.pfc.headroom_of(rate, delay);
+        self.shared = self.shared.saturating_sub(self.pfc.lossless_priorities() * (headroom + self.pfc.reserve));
+        let at_ports = vec![[0; CLASSES]; self.ports.len()];
+        self.keeping.resize(self.ports.len(), 0);
+        let refresh_after = self.pfc.refresh_after(rate);
+        self.accounts.push(Account { back, headroom, refresh_after, classes: [Share::default(); CLASSES], at_ports });
+    }
+
+    /// Adds the account of a link that leads here, to a host that takes slowly what comes. Returns its adapter.
+    pub(super) fn add_adapter(&mut self, me: u32, back: u32, (rate, delay): (Rate, Time), intake: Intake) -> Adapter {
+        (self.is_host, self.strict) = (true, true);
+        self.add(back, (rate, delay));
+        let account = self.accounts.len() as u32 - 1;
+        let headroom = self.pfc.headroom_of(rate, delay) * self.pfc.lossless_priorities();
+        Adapter::new(intake, (me, account, back), (headroom, self.pfc.resume), self.pfc.lossless())
+    }
+
+    /// The neighbour is told what was planned. It counts as told.
+    pub(super) fn tell_planned(&mut self, Planned { at, counted, pauses, used }: Planned) {
+        self.buffered = used;
+        let account = &mut self.accounts[counted.account as usize];
+        let share = &mut account.classes[usize::from(counted.class)];
+        (share.is_paused, share.again) = (pauses, at + account.refresh_after);
+        if pauses {
+            self.next_refresh = self.next_refresh.min(share.again);
+        }
+    }
+
+    /// Does it matter to others when a packet leaves by the port with this place? If so, [`Group::events`] has the port.
+    #[inline]
+    pub(super) fn is_strict_at(&self, place: u32) -> bool {
+        self.strict || self.paused > 0 && self.keeping[place as usize] > 0
+    }
+
+    /// The next event at the port with this place is `at` that time.
+    #[inline]
+    pub(super) fn note_event(&mut self, place: u32, at: impl FnOnce() -> Time) {
+        let at = if self.is_strict_at(place) { at() } else { Time::MAX };
+        self.events.set(place, at);
+    }
+
+    /// May the packets of a link and class keep a link paused, if it `is_paused` itself or not? With a threshold that does not depend on
+    /// what is free, they keep their own; otherwise any.
+    fn keeps(&self, is_paused: bool) -> bool {
+        is_paused || self.pfc.xoff.is_none()
+    }
+
+    /// A link and class is paused, or is not any longer.
+    fn count_pause(&mut self, Counted { account, class }: Counted, is_paused: bool) {
+        self.paused = if is_paused { self.paused + 1 } else { self.paused - 1 };
+        if self.keeps(false) {
+            return;
+        }
+        for (keeping, bytes) in self.keeping.iter_mut().zip(&self.accounts[account as usize].at_ports) {
+            let bytes = bytes[usize::from(class)];
+            *keeping = if is_paused { *keeping + bytes } else { *keeping - bytes };
+        }
+    }
+
+    /// Is a packet of `size` that comes by `account` counted, and pauses its link or not, in the same way whether or not packets have left
+    /// that are still counted?
+    pub(super) fn is_certain(&self, Counted { account, class }: Counted, size: u16) -> bool {
+        if self.strict || self.paused > 0 && self.keeps(false) {
+            return true; // all that is counted is up to date
+        }
+        let share = self.accounts[account as usize].classes[usize::from(class)];
+        let (before, after) = (self.beyond_reserve(share.bytes), self.beyond_reserve(share.bytes + u64::from(size)));
+        let (more, free) = (after - before, self.shared.saturating_sub(self.used));
+        if share.is_paused {
+            // What is counted for this link is up to date, and so is the threshold.
+            return more <= free || after > self.threshold(self.used);
+        }
+        more <= free && after < self.threshold(self.used + more).max(1)
+    }
+
+    /// Where `packet` is counted, if its class is lossless, and this is no host; `account` is that of the link by which it
+    /// has come.
+    pub(super) fn counted(&self, packet: &Packet, account: impl Fn() -> u32) -> Option<Counted> {
+        let class = class_of(packet);
+        let counts = !self.is_host && !self.accounts.is_empty() && self.lossless.has(class);
+        counts.then(|| Counted { account: account(), class })
+    }
+
+    /// So much of the shared buffer may a link and class use if `used` of it is used.
+    fn threshold(&self, used: u64) -> u64 {
+        let free = self.shared.saturating_sub(used);
+        self.pfc.xoff.map_or((self.pfc.alpha * free as f64) as u64, |xoff| xoff.0)
+    }
+
+    fn beyond_reserve(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.pfc.reserve)
+    }
+
+    /// Counts a packet of `size` that has come by `account` and goes to the port with this place. Returns false
+    /// if there is no room.
+    pub(super) fn admit(&mut self, Counted { account, class }: Counted, size: u16, place: u32) -> bool {
+        let (size, threshold, free) =
+            (u64::from(size), self.threshold(self.used), self.shared.saturating_sub(self.used));
+        let Account { headroom, classes, .. } = &self.accounts[account as usize];
+        let (most, share) = (*headroom, classes[usize::from(class)]);
+        let share_is_paused = share.is_paused;
+        let (before, after) = (self.beyond_reserve(share.bytes), self.beyond_reserve(share.bytes + size));
+        let fits = after == 0 || after <= threshold && after - before <= free;
+        if !fits && share.headroom + size > most {
+            return false;
+        }
+        let account = &mut self.accounts[account as usize];
+        let share = &mut account.classes[usize::from(class)];
+        if fits {
+            share.bytes += size;
+            self.used += after - before;
+        } else {
+            share.headroom += size;
+        }
+        account.at_ports[place as usize][usize::from(class)] += size;
+        if self.keeps(share_is_paused) {
+            self.keeping[place as usize] += size;
+        }
+        true
+    }
+
+    /// A packet of `size` has left by the port with this place.
+    pub(super) fn release(&mut self, Counted { account, class }: Counted, size: u16, place: u32) {
+        let (size, reserve) = (u64::from(size), self.pfc.reserve);
+        let account = &mut self.accounts[account as usize];
+        let share = &mut account.classes[usize::from(class)];
+        let from_headroom = share.headroom.min(size);
+        let before = share.bytes.saturating_sub(reserve);
+        share.headroom -= from_headroom;
+        share.bytes -= size - from_headroom;
+        self.used -= before - share.bytes.saturating_sub(reserve);
+        account.at_ports[place as usize][usize::from(class)] -= size;
+        let is_paused = share.is_paused;
+        if self.keeps(is_paused) {
+            self.keeping[place as usize] -= size;
+        }
+    }
+
+    /// Counts off what has left by the port of `gate`. Returns whose neighbour is to be told to resume, if one is; it counts as
+    /// told.
+    #[inline]
+    pub(super) fn release_all(&mut self, gate: &mut Gate) -> Option<Counted> {
+        let mut resumed = None;
+        for (counted, size) in gate.left.drain(..) {
+            self.release(counted, size, gate.place);
+            if self.resumes(counted) {
+                resumed = Some(counted);
+            }
+        }
+        resumed
+    }
+
+    /// Is the neighbour to be told to pause `now`? It counts as told.
+    pub(super) fn pauses(&mut self, Counted { account: number, class }: Counted, now: Time) -> bool {
+        let threshold = self.threshold(self.used);
+        let share = self.accounts[number as usize].classes[usize::from(class)];
+        let is_over = share.headroom > 0 || self.beyond_reserve(share.bytes) >= threshold.max(1);
+        let tells = is_over && !share.is_paused;
+        if tells {
+            let account = &mut self.accounts[number as usize];
+            let share = &mut account.classes[usize::from(class)];
+            (share.is_paused, share.again) = (true, now + account.refresh_after);
+            self.next_refresh = self.next_refresh.min(share.again);
+            self.count_pause(Counted { account: number, class }, true);
+        }
+        tells
+    }
+
+    /// Does nothing happen by `now` that has not been done?
+    #[inline]
+    pub(super) fn is_up_to(&self, now: Time) -> bool {
+        self.events.at().min(self.next_refresh) > now && self.planned.is_empty()
+    }
+
+    /// No neighbour is told again to pause before this.
+    pub(super) fn next_refresh(&self) -> Time {
+        self.next_refresh
+    }
+
+    /// What of which neighbour is told again to pause `now`, of what is next.
+    pub(super) fn refresh(&mut self, now: Time) -> Option<Counted> {
+        let mut next = Time::MAX;
+        for (number, account) in (0..).zip(&mut self.accounts) {
+            for (class, share) in (0..).zip(&mut account.classes).filter(|(_, share)| share.is_paused) {
+                if share.again <= now {
+                    share.again = now + account.refresh_after;
+                    self.next_refresh = now;
+                    return Some(Counted { account: number, class });
+                }
+                next = next.min(share.again);
+            }
+        }
+        self.next_refresh = next;
+        None
+    }
+
+    /// Why the neighbour is told something `now` of what comes by its link.
+    pub(super) fn reason(&self, Counted { account, class }: Counted, now: Time) -> (PauseReason, Option<u32>) {
+        let Account { classes, at_ports, .. } = &self.accounts[account as usize];
+        let class = usize::from(class);
+        let Share { bytes, headroom, .. } = classes[class];
+        let reason = PauseReason {
+            told: now,
+            shared: self.beyond_reserve(bytes),
+            headroom,
+            threshold: self.threshold(self.used),
+            behind: None,
+        };
+        // Of ports with as many bytes, the first.
+        let behind = (0..).zip(at_ports).map(|(place, bytes)| (bytes[class], std::cmp::Reverse(place))).max();
+        (reason, behind.filter(|(bytes, _)| *bytes > 0).map(|(_, std::cmp::Reverse(place))| place))
+    }
+
+    /// May a share that uses so much headroom and so much of the shared buffer, of which all use `used`, go on?
+    fn may_resume(&self, headroom: u64, shared: u64, used: u64) -> bool {
+        headroom == 0 && (shared == 0 || shared + self.pfc.resume <= self.threshold(used))
+    }
+
+    /// Is the neighbour to be told to resume now? It counts as told.
+    pub(super) fn resumes(&mut self, Counted { account, class }: Counted) -> bool {
+        let share = self.accounts[account as usize].classes[usize::from(class)];
+        let tells = share.is_paused && self.may_resume(share.headroom, self.beyond_reserve(share.bytes), self.used);
+        if tells {
+            self.accounts[account as usize].classes[usize::from(class)].is_paused = false;
+            self.count_pause(Counted { account, class }, false);
+        }
+        tells
+    }
+
+    /// Stays `class` of `account` paused for good if its packets at the ports of which `is_stuck` is true never leave,
+    /// and all others do? If so, returns the places of these ports.
+    pub(super) fn stuck_at(&self, Counted { account, class }: Counted, is_stuck: impl Fn(u32) -> bool) -> Vec<u32> {
+        let class = usize::from(class);
+        let of = |account: &Account| -> u64 {
+            let places = (0..).zip(&account.at_ports).filter(|(place, _)| is_stuck(*place));
+            places.map(|(_, bytes)| bytes[class]).sum()
+        };
+        let Account { classes, at_ports, .. } = &self.accounts[account as usize];
+        let (share, stuck) = (classes[class], of(&self.accounts[account as usize]));
+        // What leaves is taken from the headroom first. The less is used, the higher is the threshold: of the others
+        // no more is left than what is stuck.
+        let left = share.bytes + share.headroom - stuck;
+        let headroom = share.headroom.saturating_sub(left);
+        let used: u64 = self.accounts.iter().map(|account| self.beyond_reserve(of(account))).sum();
+        if !share.is_paused || self.may_resume(headroom, self.beyond_reserve(stuck - headroom), used.min(self.used)) {
+            return Vec::new();
+        }
+        (0..)
+            .zip(at_ports)
+            .filter(|(place, bytes)| is_stuck(*place) && bytes[class] > 0)
+            .map(|(place, _)| place)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class;
+    use crate::packet::Kind;
+    use linkpool_settings::{Preset, Settings as _};
+    use linkpool_units::Bytes;
+
+    const LOW: Counted = Counted { account: 0, class: class::LOW };
+    /// A switch of two links with a buffer of 20,000 B, a reserve of 1,000 and headroom of 3,000 for each and class: 4,000 B are shared.
+    fn group(change: impl Fn(&mut Pfc)) -> Group {
+        let mut pfc = Pfc::defaults(Preset::Linux);
+        (pfc.buffer, pfc.reserve, pfc.headroom, pfc.resume) = (20_000, 1_000, Some(Bytes(3_000)), 500);
+        change(&mut pfc);
+        let mut group = Group::new(NodeId::new(5), pfc);
+        group.ports = vec![8, 9];
+        [8, 9].into_iter().for_each(|port| group.add(port, (Rate::gbps(10), Time::from_us(1))));
+        group
+    }
+
+    fn share(group: &Group, account: usize) -> (u64, u64) {
+        let Share { bytes, headroom, .. } = group.accounts[account].classes[0];
+        (bytes, headroom)
+    }
+
+    #[test]
+    fn the_default_headroom_is_what_may_come() {
+        let pfc = Pfc { packet: Some(Bytes(1_500)), headroom: None, ..Pfc::defaults(Preset::Linux) };
+        // 40 Gbit/s for 1.5 us are 7,500 B.
+        assert_eq!(pfc.headroom_of(Rate::gbps(40), Time::from_ns(1_500)), 15_000 + 4_500 + 84);
+        assert_eq!(group(|_| {}).shared, 4_000);
+        // A lossy priority needs nothing.
+        assert_eq!(group(|pfc| pfc.high = false).shared, 12_000);
+    }
+
+    /// By hand, with xoff = 2,000 B: two packets of 1,000 B are below 1,000 of reserve and 2,000 shared, and a third is at
+    /// it, which pauses. The next three go to the headroom, one more nowhere. The headroom empties first; at 1,500 B
+    /// shared the link goes on.
+    #[test]
+    fn a_link_is_paused_at_the_threshold_and_resumed_below() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        for (n, expected) in [((1_000, 0), false), ((2_000, 0), false), ((3_000, 0), true)].into_iter().enumerate() {
+            assert!(group.admit(LOW, 1_000, 1));
+            assert_eq!((share(&group, 0), group.pauses(LOW, Time::ZERO)), expected, "{n}");
+        }
+        for n in 1..=3 {
+            assert!(group.admit(LOW, 1_000, 1));
+            assert_eq!(
+                (share(&group, 0), group.pauses(LOW, Time::ZERO), group.used),
+                ((3_000, n * 1_000), false, 2_000)
+            );
+        }
+        assert!(!group.admit(LOW, 1, 1));
+        assert_eq!((share(&group, 0), group.accounts[0].at_ports[1][0]), ((3_000, 3_000), 6_000));
+        for (left, resumes) in [((3_000, 2_000), false), ((3_000, 1_000), false), ((3_000, 0), false)] {
+            group.release(LOW, 1_000, 1);
+            assert_eq!((share(&group, 0), group.resumes(LOW)), (left, resumes));
+        }
+        group.release(LOW, 499, 1);
+        assert!(!group.resumes(LOW));
+        group.release(LOW, 1, 1);
+        assert_eq!((group.resumes(LOW), group.resumes(LOW), group.used), (true, false, 1_500));
+        assert_eq!(share(&group, 1), (0, 0));
+        group.release(LOW, 2_500, 1);
+        assert_eq!((share(&group, 0), group.used, group.accounts[0].at_ports[1][0]), ((0, 0), 0, 0));
+    }
+
+    /// With alpha = 1/2 a link may use half of what is free: 2,000 B of 4,000; once 1,000 B are used by another, 1,500.
+    #[test]
+    fn a_dynamic_threshold_is_a_share_of_what_is_free() {
+        let mut group = group(|pfc| pfc.alpha = 0.5);
+        let other = Counted { account: 1, class: class::LOW };
+        assert_eq!(group.threshold(group.used), 2_000);
+        assert!(group.admit(other, 2_000, 0) && !group.pauses(other, Time::ZERO));
+        assert_eq!((group.used, group.threshold(group.used)), (1_000, 1_500));
+        // 1,500 B above the reserve are not above the threshold before them, and more than that after them.
+        assert!(group.admit(LOW, 2_500, 0));
+        assert_eq!((share(&group, 0), group.used, group.pauses(LOW, Time::ZERO)), ((2_500, 0), 2_500, true));
+        assert!(group.admit(LOW, 100, 0));
+        assert_eq!(share(&group, 0), (2_500, 100));
+        // Control packets and lossy ones are not counted, nor is anything at a host.
+        let packet = |kind| Packet { kind, ..Packet::default() };
+        assert_eq!(group.counted(&packet(Kind::ACK), || 1), None);
+        assert_eq!(group.counted(&packet(Kind::DATA), || 1), Some(other));
+        group.accounts.clear();
+        assert_eq!(group.counted(&packet(Kind::DATA), || 1), None);
+    }
+
+    /// A paused link stays so if its packets stand at a port for ever, unless so few do that it is resumed without them.
+    #[test]
+    fn packets_that_stand_keep_a_link_paused() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        for (size, place) in [(1_000, 0), (2_000, 1)] {
+            assert!(group.admit(LOW, size, place));
+        }
+        let stuck = |group: &Group, places: &[u32]| group.stuck_at(LOW, |place| places.contains(&place));
+        assert!(stuck(&group, &[0, 1]).is_empty(), "it is not paused");
+        assert!(group.pauses(LOW, Time::ZERO));
+        assert_eq!(stuck(&group, &[0, 1]), [0, 1]);
+        // 1,000 B are left of it, or 2,000: the reserve, or 1,000 above, which is 500 below the threshold.
+        assert!(stuck(&group, &[0]).is_empty() && stuck(&group, &[1]).is_empty());
+        assert!(group.admit(LOW, 1_600, 1));
+        assert_eq!(stuck(&group, &[1]), [1]);
+        assert!(stuck(&group, &[]).is_empty());
+    }
+
+    /// With xoff = 2,000 B above a reserve of 1,000: a packet that makes 2,999 B is certain, one that makes 3,000 is not, since what has
+    /// left may have made room. Once the link is paused, what is counted for it is up to date: only what is free of the shared 4,000 B
+    /// may not be.
+    #[test]
+    fn what_pauses_nothing_is_certain() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        let other = Counted { account: 1, class: class::LOW };
+        assert!(group.admit(LOW, 2_000, 1));
+        assert_eq!([999, 1_000].map(|size| group.is_certain(LOW, size)), [true, false]);
+        assert!(group.admit(LOW, 1_000, 0) && !group.is_strict_at(0));
+        assert!(group.pauses(LOW, Time::ZERO) && group.is_strict_at(0) && group.is_strict_at(1));
+        // It goes to the headroom; the other link has 2,000 B of the shared ones left, and 1,999 pause nothing.
+        assert!(group.is_certain(LOW, 1) && group.is_certain(LOW, 5_000));
+        assert_eq!([2_999, 3_000].map(|size| group.is_certain(other, size)), [true, false]);
+        assert!(group.admit(other, 2_999, 0));
+        assert_eq!([1, 2].map(|size| group.is_certain(other, size)), [false; 2]);
+        // What is paused is at port 1 alone, then nowhere.
+        group.release(LOW, 1_000, 0);
+        assert!(!group.is_strict_at(0) && group.is_strict_at(1));
+        assert!(group.resumes(LOW) && !group.is_strict_at(1));
+    }
+
+    /// If the threshold depends on what is free, what leaves of any link may end a pause of any.
+    #[test]
+    fn what_is_free_matters_to_all_that_is_paused() {
+        let mut group = group(|pfc| pfc.alpha = 0.5);
+        let other = Counted { account: 1, class: class::LOW };
+        assert!(group.admit(other, 500, 1) && group.admit(LOW, 2_000, 0));
+        assert!(!group.pauses(LOW, Time::ZERO) && !group.is_strict_at(1));
+        // With 333 B more 1,333 are used, and half of what is free is as much.
+        assert_eq!([332, 334].map(|size| group.is_certain(LOW, size)), [true, false]);
+        assert!(group.admit(LOW, 900, 0) && group.pauses(LOW, Time::ZERO));
+        assert!([0, 1].iter().all(|place| group.is_strict_at(*place)) && group.is_certain(LOW, 9_000));
+        group.release(other, 500, 1);
+        assert!(!group.is_strict_at(1) && group.is_strict_at(0));
+        group.release(LOW, 2_900, 0);
+        assert!(group.resumes(LOW) && !group.is_strict_at(0));
+        // Where nobody may be late, all matter.
+        group.strict = true;
+        assert!(group.is_strict_at(0) && group.is_strict_at(1));
+    }
+
+    /// The neighbour is told again after half of the time that a pause lasts, while it is paused: here 65,535 x 51.2 ns / 2 =
+    /// 1.677696 ms at 10 Gbit/s.
+    #[test]
+    fn a_pause_is_told_again_while_it_lasts() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        let half = Time(65_535 * 51_200 / 2);
+        let at = |n: u64| Time(Time::from_us(7).0 + n * half.0);
+        assert_eq!(group.next_refresh(), Time::MAX);
+        assert!(group.admit(LOW, 3_000, 1) && group.pauses(LOW, at(0)));
+        assert_eq!(group.next_refresh(), at(1));
+        assert_eq!((group.refresh(at(1)), group.refresh(at(1)), group.next_refresh()), (Some(LOW), None, at(2)));
+        group.release(LOW, 3_000, 1);
+        assert!(group.resumes(LOW));
+        assert_eq!((group.refresh(at(2)), group.next_refresh()), (None, Time::MAX));
+    }
+
+    /// 3,000 B above the reserve, of which 1,000 in the headroom; 2,500 of the 4,000 B wait at the port with place 1.
+    #[test]
+    fn a_pause_has_a_reason() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        for (size, place) in [(1_500, 0), (1_500, 1), (1_000, 1)] {
+            assert!(group.admit(LOW, size, place));
+        }
+        let told = Time::from_us(3);
+        let reason = PauseReason { told, shared: 2_000, headroom: 1_000, threshold: 2_000, behind: None };
+        assert_eq!(group.reason(LOW, told), (reason, Some(1)));
+        assert_eq!(group.reason(Counted { account: 1, class: 3 }, told).1, None);
+    }
+}
