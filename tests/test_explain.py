@@ -20,6 +20,7 @@ from linkpool.explain.picture import draw
 from linkpool.explain.replay import ExplainError, Life, replay
 from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
+from linkpool.study import Study
 from linkpool.units import PS
 
 pytestmark = pytest.mark.core
@@ -855,6 +856,37 @@ def test_explain_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "flow.svg").read_text().startswith("<?xml")
     failed = explain(result.dir, "--flow", 3)
     assert (failed.returncode, "has no flow 3" in failed.stderr) == (2, True)
+
+
+def test_of_a_study_the_run_with_the_slowest_flow_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(FABRIC + TRANSPORT + flow("200KB"), encoding="utf-8")
+    arms = '[{ name = "wide", set.transport.t.initial_window = 10 }, { name = "narrow" }]'
+    text = f'base = "base.toml"\nseeds = 2\nmeasures = ["fct.mean"]\narm = {arms}'
+    study = Study.parse(text, tmp_path / "s.toml").run(tmp_path / "results")
+
+    def explain(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "linkpool", "explain", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    slowest = {}
+    for keys, result in study.results():
+        slowdown = float(result.flows["slowdown"].max())  # type: ignore[arg-type]
+        slowest[keys["arm"], keys["seed"]] = (slowdown, result.dir.name)
+    for asked, arms_of_it in (((), ("wide", "narrow")), (("--arm", "wide"), ("wide",))):
+        (name, seed), (_, run) = max(
+            ((key, value) for key, value in slowest.items() if key[0] in arms_of_it),
+            key=lambda item: item[1][0],
+        )
+        done = explain(study.dir, *asked)
+        assert done.returncode == 0, done.stderr
+        assert name == ("wide" if asked else "narrow"), "a larger first window takes less time"
+        first = f"the run with the slowest flow is that of {name}, seed {seed}: results/runs/{run}"
+        assert done.stdout.splitlines()[0] == first
+        assert "together: the FCT" in done.stdout
+    wrong = explain(study.dir, "--arm", "broad")
+    assert (wrong.returncode, "it has 'wide', 'narrow'" in wrong.stderr) == (2, True)
+    of_run = explain(tmp_path / "results/runs" / run, "--arm", "wide")
+    assert (of_run.returncode, "is not the result of one" in of_run.stderr) == (2, True)
 
 
 def test_windows_of_subflows_hold_a_sender_back(run: Run) -> None:

@@ -465,6 +465,12 @@ class Result:
         """Raise `ResultError` unless every file is there, and of this version of linkpool."""
         self._require_directory()
         missing = [name for name in REQUIRED if not (self.dir / name).is_file()]
+        if missing and (self.dir / "study.toml").is_file():
+            raise ResultError(
+                f"{self.dir} is the result of a study; name one of its runs, which are in "
+                f"{self.dir}/runs.parquet; linkpool study show FILE.toml prints its table, and "
+                f"linkpool explain {self.dir} --arm NAME finds the slowest flow of an arm"
+            )
         if missing:
             raise ResultError(
                 f"{self.dir} is not a linkpool result: it has no {missing[0]}; "

@@ -16,7 +16,9 @@ from linkpool.units import show_number
 
 
 def explain(
-    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="A result of linkpool run.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A result of linkpool run, or of a study.")
+    ],
     flows: Annotated[
         list[int] | None,
         typer.Option(
@@ -36,6 +38,14 @@ def explain(
             "--unfinished", help="The slowest of those that had not finished when the run ended."
         ),
     ] = False,
+    arm: Annotated[
+        str | None,
+        typer.Option(
+            "--arm",
+            metavar="NAME",
+            help="Of a study: of this arm, as its table calls it. Default: the slowest.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf; of one flow."),
@@ -45,9 +55,9 @@ def explain(
     """Make the run again with a trace of some flows, and tell where their time went.
 
     Without --flow it is the measured flow of the largest slowdown, which may be one that had not
-    finished when the run ended. The times of a flow add up to its completion time. The run is made
-    again once, up to the end of the last of the flows, on one core; it is refused if a flow does
-    not begin and end as recorded.
+    finished when the run ended. Of a study it is the run with the slowest flow. The times of a flow
+    add up to its completion time. The run is made again once, up to the end of the last of the
+    flows, on one core; it is refused if a flow does not begin and end as recorded.
     """
     if flows and (worst is not None or unfinished):
         fail("--flow names flows; leave out --worst and --unfinished")
@@ -58,7 +68,7 @@ def explain(
     try:
         if plot is not None:
             require_format(plot)
-        result = require_result(directory, run_code)
+        result = require_result(_run_of(directory, arm), run_code)
         chosen = list(dict.fromkeys(flows)) if flows else _slowest(result, worst or 1, unfinished)
         if plot is not None and len(chosen) > 1:
             fail(f"--plot draws one flow, and {len(chosen)} are asked for")
@@ -69,6 +79,27 @@ def explain(
     if plot is not None:
         found[0].plot(plot)
         say(f"\n{plot}")
+
+
+def _run_of(directory: Path, name: str | None) -> Path:
+    """Return the directory itself, or of a study that of the run with the slowest flow."""
+    from linkpool.study.arms import arms_of, slowest_run
+    from linkpool.study.result import is_study
+
+    if not is_study(directory):
+        if name is not None:
+            fail(f"--arm is about a study, and {directory} is not the result of one")
+        return directory
+    arms = arms_of([directory])
+    if name is not None and name not in (known := [arm.name for arm in arms]):
+        fail(f"--arm: {directory} has no arm {name!r}; it has {', '.join(map(repr, known))}")
+    chosen = [arm for arm in arms if name in (None, arm.name)]
+    found = slowest_run(result for arm in chosen for result in arm.results)
+    (of,) = (arm for arm in chosen if found in arm.results)
+    place, here = found.dir.resolve(), Path.cwd()
+    shown = place.relative_to(here) if place.is_relative_to(here) else place
+    say(f"the run with the slowest flow is that of {of.name}, seed {found.seed}: {shown}")
+    return found.dir
 
 
 def _slowest(result: Result, count: int, unfinished: bool) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 from linkpool.result import Result
 from linkpool.study.model import SEED, name_of
 from linkpool.study.result import StudyResult, is_study
+from linkpool.unfinished import slowest
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ def arms_of_runs(runs: Iterable[tuple[Mapping[str, Any], Result]]) -> list[Arm]:
         else:
             found[name] = replace(arm, results=(*arm.results, result))
     return list(found.values())
+
+
+def slowest_run(results: Iterable[Result]) -> Result:
+    """Return the result that has the flow of the largest slowdown, finished or so far."""
+    return max(results, key=_largest_slowdown)
+
+
+def _largest_slowdown(result: Result) -> float:
+    return max(slowest(result.scan("flows"), 1)["slowdown"], default=0.0)
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

@@ -16,7 +16,7 @@ from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
 from linkpool.report.data.traced import add_traces, how_many
 from linkpool.result import Result
-from linkpool.study.arms import Arm
+from linkpool.study.arms import Arm, slowest_run
 from linkpool.unfinished import slowest
 
 
@@ -35,7 +35,7 @@ def result_data(
         stage: is told, in a line, what is done that takes a while.
 
     """
-    result = max(arm.results, key=_worst)
+    result = slowest_run(arm.results)
     picture = fabric(result)
     of_ranks = ranks(result)
     end = max(active_end(result), of_ranks["end"] if of_ranks else 0.0)
@@ -85,11 +85,6 @@ def _of_several(arm: Arm, shown: Result) -> list[str]:
         f"Of the {len(arm.results)} runs of {arm.name} the page shows the one that has the slowest "
         f"flow, that of seed {shown.seed}, in {place}."
     ]
-
-
-def _worst(result: Result) -> float:
-    """Return the largest slowdown of a measured flow, finished or not."""
-    return max(slowest(result.scan("flows"), 1)["slowdown"], default=0.0)
 
 
 def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
