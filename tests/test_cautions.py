@@ -99,7 +99,7 @@ def test_a_drain_shorter_than_a_timeout_is_named(tmp_path: Path) -> None:
         f"13 of 15 arms, of which b0: {line}"
     ]
     more = ", ".join(f'{{ name = "b{i}" }}' for i in range(12))
-    named = " and ".join(f"b{i}" for i in range(12))
+    named = ", ".join(f"b{i}" for i in range(11)) + " and b11"
     assert said(tmp_path, f"arm = [{more}, {many}]", short) == [f"{named}: {line}"]
     assert list(short_drains('[transport.t]\nmin_rto = "1ms"\n[[workload.trace]]\n'))
 

@@ -129,6 +129,7 @@ def test_a_fabric_that_pauses_says_its_headroom(tmp_path: Path) -> None:
     assert "edge: a buffer of 400 KB; headroom and reserves take 39.608 KB, 360.392 KB" in said
     assert "all data is lossless" in said
     assert "can be lost" not in said
+    assert "one thread" not in said, "pauses use as many as there are"
     file.write_text(text.format(more=', headroom = "5901B"'), encoding="utf-8")
     said = " ".join(page(load(file, overrides=[])).split())
     assert "packets can be lost at edge switches: the headroom of links from host, 5901 B" in said
@@ -165,6 +166,80 @@ def test_adapters_are_told(tmp_path: Path) -> None:
     told = said(4, 'receive_rate = "9Gbps"')
     assert "4 messages of a connection at a time; receives at 9Gbps, a packet in 0s" in told
     assert "with a buffer of 256KB at each link" in told
+
+
+STUDY = """
+base = "tree.toml"
+title = "Which?"
+seeds = [3, 4]
+measures = ["jain"]
+vary = { queue.mark = [1, 4] }
+arm = [
+    { name = "dctcp" },
+    { name = "lia", set = { transport.t.control = "lia", transport.t.subflows = 2 } },
+    { name = "long", set = { duration = "3ms" } },
+]
+"""
+
+
+def checked(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["check", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_of_a_study_what_arms_share_is_said_once(tmp_path: Path) -> None:
+    write(tmp_path)
+    file = tmp_path / "which.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    said = checked(file)
+    assert said.startswith("Which?\n\nwhich: 12 runs (3 arms × 2 settings × 2 seeds); 0 are made")
+    assert "what follows is of seed 3\n" in said
+    shared, _, differs = said.partition("What differs:\n\n")
+    assert (shared.count("Fabric: 16 hosts"), shared.count("Workload")) == (1, 1)
+    assert "Transport t" not in shared
+    assert not re.search("Fabric|Workload", differs)
+    # A paragraph of each text, headed by the runs of which it is true, and of no others.
+    paragraphs = [paragraph.partition(":\n") for paragraph in differs.strip().split("\n\n")]
+    heads = [(head, text.partition("\n")[0][:26]) for head, _, text in paragraphs]
+    assert heads == [
+        ("dctcp, queue.mark 1, dctcp, queue.mark 4, lia, queue.mark 1 and lia, queue.mark 4",
+         "flows start for 2ms, and m"),
+        ("long", "flows start for 3ms, and m"),
+        ("dctcp, queue.mark 1", "Transport t: dctcp; a full"),
+        ("dctcp, queue.mark 4", "Transport t: dctcp; a full"),
+        ("lia, queue.mark 1", "Transport t: lia, 2 subflo"),
+        ("lia, queue.mark 4", "Transport t: lia, 2 subflo"),
+        ("long, queue.mark 1", "Transport t: dctcp; a full"),
+        ("long, queue.mark 4", "Transport t: dctcp; a full"),
+        ("queue.mark 1", "Queue of a port: fifo; 100"),
+        ("queue.mark 4", "Queue of a port: fifo; 100"),
+    ]  # fmt: skip
+    # The same words as of each scenario by itself.
+    alone = page(load(tmp_path / "tree.toml", overrides=[("queue.mark", "4")]))
+    for paragraph in alone.split("\n\n")[1:4]:
+        assert paragraph in said
+    refused = CliRunner().invoke(app, ["check", str(file), "--seed", "1"])
+    assert (refused.exit_code, "--seed, --set and --toml are about" in refused.output) == (2, True)
+
+
+def test_of_a_study_of_one_arm_or_of_many_settings(tmp_path: Path) -> None:
+    write(tmp_path)
+    file = tmp_path / "which.toml"
+    file.write_text('base = "tree.toml"\nmeasures = ["jain"]', encoding="utf-8")
+    said = checked(file)
+    assert "What differs" not in said
+    assert "what follows is of seed" not in said
+    many = list(range(1, 60))
+    text = f'base = "tree.toml"\nmeasures = ["jain"]\nvary = {{ queue.mark = {many} }}'
+    file.write_text(text, encoding="utf-8")
+    said = checked(file)
+    assert "of the 59 combinations of an arm and settings these are the first 48" in said
+    assert "queue.mark 48:\n" in said
+    assert "queue.mark 49:\n" not in said
+    space = '[search]\nminimise = "jain"\nspace = { queue.mark = [1, 2] }\ntrials = 2'
+    file.write_text(f'base = "tree.toml"\n{space}', encoding="utf-8")
+    assert checked(file).startswith("which searches queue.mark; this is its base\n\nflows start")
 
 
 def test_a_run_that_records_pauses_has_one_thread(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ LONG = [
     ("docs/report.md", "linkpool report results/transports *", "needs the study before"),
     ("docs/study.md", "linkpool study run *.toml", "25 runs: 10 s"),
     ("docs/tutorial.md", "linkpool study run *.toml", "25 runs: 10 s"),
+    ("docs/tutorial.md", "linkpool explain results/transports *", "needs the study before"),
 ]
 """Commands that the long tests run: the page, the command, why it takes long."""
 

@@ -104,51 +104,64 @@ def _path(fabric: Fabric, source: int, target: int) -> list[int]:
 def page(scenario: _core.Scenario) -> str:
     """Return what a scenario means, for people."""
     document = tomllib.loads(scenario.toml)
+    found, warnings = sections(scenario)
+    times, measured = found["times"]
+    found["times"] = [f"{document['name']}: {times}", f"{measured}; seed {document['seed']}"]
+    said = [
+        *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
+        *(f"warning: {line}" for line in warnings),
+    ]
+    return "\n\n".join(map(wrapped, [*found.values(), *([said] if said else [])]))
+
+
+def sections(scenario: _core.Scenario) -> tuple[dict[str, list[str]], list[str]]:
+    """Return what a scenario means by what it is about, and what in it is doubtful."""
+    document = tomllib.loads(scenario.toml)
     plan = scenario.plan()
     fabric = Fabric(plan)
-    lines = [*_head(document), "", *_fabric(fabric)]
-    farthest, slow = 0.0, list[str]()
+    found = {"times": list(_times(document)), "fabric": list(_fabric(fabric))}
+    slow = list[str]()
     for (name, payload, beside), of in zip(
         plan["transports"], document["transport"].values(), strict=True
     ):
         ack = _bytes(of.get("ack_size"))
         known = ways(fabric, payload + beside, beside if ack is None else ack)
-        farthest = max([farthest, *(way.rtt_s for way in known)])
-        lines += ["", *_transport(name, of, payload, beside, document)]
-        lines += _ways(known, payload + beside)
-        lines += _marks(document["queue"], of, known)
+        found[f"transport {name}"] = [
+            *_transport(name, of, payload, beside, document),
+            *_ways(known, payload + beside),
+            *_marks(document["queue"], of, known),
+        ]
         slow += _swift(name, of, known)
-    lines += ["", *_queues(document["queue"], fabric, plan)]
+    found["queue"] = list(_queues(document["queue"], fabric, plan))
     pausing = headrooms(scenario)
     if pausing:
-        lines += ["", *_pausing(document["queue"], pausing)]
-        lines += [f"  {line}" for line in buffers(scenario)]
-        lines += [f"  {line}" for line in _slow(document)]
+        found["pauses"] = [
+            *_pausing(document["queue"], pausing),
+            *(f"  {line}" for line in buffers(scenario)),
+            *(f"  {line}" for line in _slow(document)),
+        ]
     if "nic" in document:
-        lines += ["", _adapters(document["nic"])]
-    lines += ["", *_flows(document, plan)]
+        found["adapters"] = [_adapters(document["nic"])]
+    found["flows"] = list(_flows(document, plan))
     jobs = job_plan(scenario.toml)
-    lines += ["", "Jobs", *jobs] if jobs else []
-    said = [
-        *remarks([TierLoad(*tier) for tier in scenario.offered_loads()]),
-        *(f"warning: {line}" for line in [*slow, *doubts(scenario.toml), *risks(pausing)]),
-    ]
-    return "\n".join(map(_wrapped, [*lines, *(["", *said] if said else [])]))
+    if jobs:
+        found["jobs"] = ["Jobs", *jobs]
+    return found, [*slow, *doubts(scenario.toml), *risks(pausing)]
 
 
-def _wrapped(line: str) -> str:
-    """Break a sentence that is too long; the rows of a table stay whole."""
-    return line if line.startswith("  ") else textwrap.fill(line, WIDTH, subsequent_indent="  ")
+def wrapped(lines: Sequence[str]) -> str:
+    """Return lines of which sentences that are too long are broken; rows of a table stay whole."""
+    return "\n".join(
+        line if line.startswith("  ") else textwrap.fill(line, WIDTH, subsequent_indent="  ")
+        for line in lines
+    )
 
 
-def _head(document: Mapping[str, Any]) -> Iterator[str]:
+def _times(document: Mapping[str, Any]) -> Iterator[str]:
     measure = document["measure"]
     duration, drain = document["duration"], document["drain"]
-    yield f"{document['name']}: flows start for {duration}, and may finish for {drain} more"
-    yield (
-        f"measured are flows that start from {measure['warm_up']} to {measure['cut_off']}; "
-        f"seed {document['seed']}"
-    )
+    yield f"flows start for {duration}, and may finish for {drain} more"
+    yield f"measured are flows that start from {measure['warm_up']} to {measure['cut_off']}"
 
 
 def _fabric(fabric: Fabric) -> Iterator[str]:
@@ -293,10 +306,7 @@ def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[st
         numbers = [one["priorities"][0] for one in queue["class"] if one.get("lossless")]
         of = f"data of priority {' and '.join(map(str, sorted(numbers)))}"
     at = pfc.get("xoff") or f"{pfc['alpha']:g} of what is free of the shared buffer"
-    yield (
-        f"Priority flow control: {of} is lossless; a link is paused at {at}, and the run has one "
-        "thread"
-    )
+    yield (f"Priority flow control: {of} is lossless; a link is paused at {at}")
     yield (
         f"  a pause holds back all packets of its priority on a link, whoever sends them, for "
         f"{pfc['quanta']} quanta of 512 bits; its frame is repeated after {pfc['refresh']:g} of "

@@ -17,7 +17,7 @@ STUDY_COMMANDS: Commands = {
     ),
     "check": Command(
         "linkpool.cli.check:check",
-        "Check a scenario, and say in a page what it means; nothing runs.",
+        "Check a scenario or a study, and say in a page what it means; nothing runs.",
     ),
     "run": Command(
         "linkpool.cli.study.run:run",
@@ -47,7 +47,7 @@ COMMANDS: Commands = {
     ),
     "check": Command(
         "linkpool.cli.check:check",
-        "Check a scenario, and say in a page what it means; nothing runs.",
+        "Check a scenario or a study, and say in a page what it means; nothing runs.",
     ),
     "run": Command(
         "linkpool.cli.run:run",

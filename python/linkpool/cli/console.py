@@ -13,6 +13,11 @@ import typer
 from linkpool import _core
 from linkpool.plain import plain
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -73,6 +78,14 @@ def load(
         fail(str(error))
     except (OSError, UnicodeDecodeError) as error:
         fail(cannot_read(file, error))
+
+
+def is_study_file(file: Path) -> bool:
+    """Tell whether a file is a study: these have a `base`, and no scenario has."""
+    try:
+        return "base" in tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        return False
 
 
 def cannot_read(file: Path, error: OSError | UnicodeDecodeError) -> str:

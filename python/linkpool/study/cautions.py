@@ -47,7 +47,7 @@ def cautions(entries: Sequence[Entry]) -> list[str]:
         for line in [*lines, *risky[pausing]]:
             said.setdefault(line, []).append(entry.point)
     points = [entry.point for entry in first.values()]
-    return [f"{_listed(who, points)}: {line}" for line, who in said.items()]
+    return [f"{listed(who, points)}: {line}" for line, who in said.items()]
 
 
 def _tables(document: Mapping[str, Any], *names: str) -> str:
@@ -122,7 +122,7 @@ def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _listed(who: Sequence[Point], of: Sequence[Point]) -> str:
+def listed(who: Sequence[Point], of: Sequence[Point]) -> str:
     """Name the runs of which something is said: by what they have in common, if no other has it."""
     if len(who) == len(of) > 1:
         return "each arm"
@@ -133,7 +133,7 @@ def _listed(who: Sequence[Point], of: Sequence[Point]) -> str:
     names = [_name(point.keys) for point in who]
     if len(names) > LISTED:
         return f"{len(names)} of {len(of)} arms, of which {names[0]}"
-    return " and ".join(names)
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _name(keys: Keys) -> str:
