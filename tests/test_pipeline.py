@@ -1,5 +1,6 @@
 """From runs to a published directory: named by what determines it, whole or not at all."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -43,6 +44,18 @@ def test_the_directory_is_named_by_what_determines_it(fake_core: FakeCore, tmp_p
     _, cached = publish_rows(tmp_path, ("rows", "2"))
     assert (fake_core.runs, cached) == (2, 2)
     assert Manifest.read(tmp_path / "rows").key != key
+
+
+@pytest.mark.usefixtures("fake_core")
+def test_all_runs_wait_for_the_disk_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[list[Path]] = []
+    monkeypatch.setattr(os, "sync", lambda: waits.append(sorted((tmp_path / "runs").iterdir())))
+    entries, _ = publish_rows(tmp_path)
+    assert waits == [sorted(entry.place for entry in entries)]
+    publish_rows(tmp_path)
+    assert len(waits) == 1, "they were there"
 
 
 def test_rows_of_whole_and_of_decimal_numbers_are_one_column(

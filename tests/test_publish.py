@@ -13,7 +13,7 @@ from subprocess import PIPE
 
 import pytest
 
-from linkpool.manifest import verify
+from linkpool.manifest import DamagedError, verify
 from linkpool.publish import (
     BusyError,
     Kind,
@@ -109,6 +109,25 @@ def test_all_is_on_the_disk_before_the_rename(
     assert sorted(synced[:4]) == [f"{mine}/{name}" for name in files]
     assert synced[4:] == [mine, f"{mine} becomes r", "."]
     assert handles == set(), "every handle is closed again"
+
+
+def test_a_run_of_many_does_not_wait_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifest tells whether it came through a power cut whole."""
+
+    def wait(_: int) -> None:
+        pytest.fail("it waits")
+
+    monkeypatch.setattr(os, "fsync", wait)
+    with publish_as(tmp_path / "r", lambda _: "key", durable=False) as partial:
+        fill(partial, "new")
+    assert sorted(verify(tmp_path / "r", "key").files) == [
+        *("flows.parquet", "run.json", "scenario.toml")
+    ]
+    (tmp_path / "r" / "run.json").write_bytes(b"")  # as such a cut leaves a file
+    with pytest.raises(DamagedError, match=r"run\.json"):
+        verify(tmp_path / "r", "key")
 
 
 def test_an_earlier_result_is_replaced(tmp_path: Path) -> None:

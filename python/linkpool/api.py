@@ -113,10 +113,12 @@ def simulate_loaded(
     ignore_estimate: bool = False,
     check: Callable[[Path], None] = lambda _: None,
     key: str | None = None,
+    durable: bool = True,
 ) -> Result:
     """Simulate a scenario that has been read.
 
-    `check` refuses a result by an exception; `key` is that of the run, None: it is not known yet.
+    `check` refuses a result by an exception; `key` is that of the run, None: it is not known yet;
+    `durable` is that of `publish`.
     """
     if out is None:
         directory, remove = scratch()
@@ -124,7 +126,7 @@ def simulate_loaded(
         place = directory / "run" / "result"
         try:
             result = simulate_loaded(
-                scenario, place, progress, threads, ignore_estimate, check, key
+                scenario, place, progress, threads, ignore_estimate, check, key, durable=False
             )
         except BaseException:
             remove()
@@ -132,7 +134,7 @@ def simulate_loaded(
         weakref.finalize(result, remove)
         return result
     target = Path(out).absolute()
-    with publish(target, lambda _: key or run_key(scenario)) as partial:
+    with publish(target, lambda _: key or run_key(scenario), durable=durable) as partial:
         # Here, as it is known now that there can be a result at this place.
         if not ignore_estimate:
             require_room(scenario, target)

@@ -105,7 +105,9 @@ def require_replaceable(out: Path) -> None:
 
 
 @contextmanager
-def publish(out: Path, key: Callable[[Path], str], kind: Kind = RESULT) -> Iterator[Path]:
+def publish(
+    out: Path, key: Callable[[Path], str], kind: Kind = RESULT, durable: bool = True
+) -> Iterator[Path]:
     """Yield an empty directory beside `out`, and rename it to `out` if the block succeeds.
 
     The manifest is written then, and all is synced to the disk before the rename. What was in
@@ -117,6 +119,8 @@ def publish(out: Path, key: Callable[[Path], str], kind: Kind = RESULT) -> Itera
         key: called with the finished directory; returns the key of its content, for the
             manifest.
         kind: the kind of directory; only a directory of this kind is replaced.
+        durable: wait for the disk. Without it a power cut may damage the directory, which its
+            manifest shows.
 
     Raises:
         NotAResultError: `out` holds something else.
@@ -130,10 +134,11 @@ def publish(out: Path, key: Callable[[Path], str], kind: Kind = RESULT) -> Itera
     lock = _claim(out, partial)
     try:
         yield partial
-        seal(partial, key(partial))
+        seal(partial, key(partial), durable)
         with locked(out.parent):
             _replace(out, partial, kind)
-        _sync(out.parent)
+        if durable:
+            _sync(out.parent)
     except BaseException:
         _remove(partial)
         raise
@@ -216,10 +221,12 @@ def _require_no_dangling_link(out: Path) -> None:
         )
 
 
-def seal(directory: Path, key: str) -> None:
+def seal(directory: Path, key: str, durable: bool = True) -> None:
     """Write the manifest of a directory, and sync its files and itself to the disk."""
     content = Manifest.of(directory, key).as_json()
     (directory / manifest.NAME).write_bytes(content)
+    if not durable:
+        return
     for path in directory.iterdir():
         _sync(path)
     _sync(directory)

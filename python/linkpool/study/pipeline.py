@@ -3,6 +3,7 @@
 Users' studies and published experiments take it; what they write of the rows is their own.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,4 +70,6 @@ def made(
     with publish(place, lambda _: digest(*named, *(run.key for run in runs)), kind) as folder:
         runs += entries
         rows = run_entries(runs, measure, cache, jobs or cpus(), watch)
+        if rows.cached < len(runs):
+            os.sync()  # their directories have not waited for the disk
         yield Made(folder, runs, rows.data, rows.cached)

@@ -74,7 +74,7 @@ class Remote:
             run_there, scenario, point.name, simulator(), named, pure=False, retries=0
         )
         try:
-            with publish(entry.place, lambda _: entry.key) as partial:
+            with publish(entry.place, lambda _: entry.key, durable=False) as partial:
                 write_files(partial, self._wait(future, entry, progress))
                 # That of the worker names files where they were there.
                 (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
