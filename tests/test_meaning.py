@@ -284,6 +284,43 @@ def test_how_queues_mark_is_said(queue: str, said: str, tmp_path: Path) -> None:
     assert re.match(rf"[a-z]+; [^;]+; {said}", words)
 
 
+def test_a_timeout_of_ndp_below_what_full_queues_take_is_named(tmp_path: Path) -> None:
+    """1,125 headers of 64 B, 112.5 packets of 9,000 B between them and 8 behind: 1.1565 MB."""
+    text = """
+duration = "1ms"
+[topology.many-to-one]
+senders = 2
+rate = "100Mbps"
+delay = "1us"
+[queue]
+discipline = "trimming"
+[transport.t]
+control = "ndp"
+[[workload.incast]]
+transport = "t"
+senders = 2
+receiver = "R"
+every = "1s"
+size = "10KB"
+"""
+    file = tmp_path / "n.toml"
+
+    def said(text: str) -> str:
+        file.write_text(text, encoding="utf-8")
+        return " ".join(page(load(file, overrides=[])).split())
+
+    assert (
+        "warning: the min_rto of transport t, 1ms, is shorter than the 92.5 ms in which 100 Mbit/s "
+        "serves the full queues of a port"
+    ) in said(text)
+    assert "full queues of a port" not in said(text.replace("[[", 'min_rto = "93ms"\n[['))
+    assert "full queues of a port" in said(text.replace("100Mbps", "9Gbps"))
+    assert "full queues of a port" not in said(text.replace("100Mbps", "10Gbps"))
+    assert "full queues of a port" in said(
+        text.replace("100Mbps", "10Gbps").replace('"trimming"', '"trimming"\nlimit = "200KB"')
+    )
+
+
 def test_a_target_of_swift_below_the_round_trip_time_is_named(tmp_path: Path) -> None:
     """Two links of 50 us: 203 us there and back, for a target of 20 and 3.05 us."""
     text = """

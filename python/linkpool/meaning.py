@@ -132,6 +132,7 @@ def sections(scenario: _core.Scenario) -> tuple[dict[str, list[str]], list[str]]
             *_marks(document["queue"], of, known),
         ]
         slow += _swift(name, of, known)
+        slow += _ndp(name, of, (payload + beside, document["queue"]), fabric)
     found["queue"] = list(_queues(document["queue"], fabric, plan))
     pausing = headrooms(scenario)
     if pausing:
@@ -244,6 +245,30 @@ def _swift(name: str, of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[s
             f"the target of transport {name} over {way.hops} links, {target}, is no more than the "
             f"idle round-trip time, {show_seconds(way.rtt_s)}, which Swift takes for a queue: it "
             "hardly sends; raise swift_base_target"
+        )
+
+
+def _ndp(
+    name: str, of: Mapping[str, Any], at_port: tuple[int, Mapping[str, Any]], fabric: Fabric
+) -> Iterator[str]:
+    """Compare NDP's timeout with the time in which a port serves full queues."""
+    wire, queue = at_port
+    if of.get("control") != "ndp" or queue.get("discipline") != "trimming":
+        return
+    limit, trimming = queue["limit"], queue["trimming"]
+    data = limit * wire if isinstance(limit, int) else _bytes(limit)
+    headers, header = _bytes(trimming["headers"]), _bytes(of["ack_size"])
+    if data is None or headers is None or header is None:
+        return
+    # `share` headers, then a packet of data, and so on until none is left.
+    between = headers / header / trimming["share"] * wire
+    slowest = min(rate for _, _, rate, _ in fabric.links)
+    full = 8 * (data + headers + between) / slowest
+    if _core.seconds(str(of["min_rto"])) < full:
+        yield (
+            f"the min_rto of transport {name}, {of['min_rto']}, is shorter than the "
+            f"{show_seconds(full)} in which {show_rate(float(slowest), given=True)} serves the "
+            "full queues of a port: packets that wait there are sent again; raise min_rto"
         )
 
 
@@ -394,5 +419,8 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 def _bytes(text: object) -> int | None:
     """Read a size as a resolved scenario writes it, in bytes."""
-    found = re.fullmatch(r"(\d+)B", text) if isinstance(text, str) else None
-    return int(found[1]) if found else None
+    found = re.fullmatch(r"(\d+)([KMG]?)(i?)B", text) if isinstance(text, str) else None
+    if not found:
+        return None
+    step = 1024 if found[3] else 1000
+    return int(found[1]) * step ** " KMG".index(found[2] or " ")
