@@ -18,7 +18,7 @@ from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.figures.kinds import sweep as sweep_kind
-from linkpool.figures.plot import FORMATS, plot, render
+from linkpool.figures.plot import FORMATS, HEIGHT, plot, render
 from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError
 from linkpool.study.arms import Arm, arms_of, short_names
@@ -450,3 +450,70 @@ def test_the_gallery_has_every_kind() -> None:
         assert f"]({kind}.svg)" in section
         assert (gallery / f"{kind}.svg").is_file()
         assert kind == "pareto" or re.search(rf"^linkpool plot results/\w+ {kind} ", section, re.M)
+
+
+def names_of(axes: Any) -> list[str]:
+    return list(axes.get_legend_handles_labels()[1])
+
+
+@pytest.mark.parametrize("kind", ["fct-cdf", "slowdown"])
+def test_arms_at_several_settings_have_a_panel_for_each(tmp_path: Path, kind: str) -> None:
+    arms = []
+    for arm in ("a", "b"):
+        for load in (0.2, 0.5):
+            flows = [finished(load * i, size=1000 * i, slowdown=1 + load * i) for i in range(1, 4)]
+            place = result(tmp_path / f"{arm}{load}", flows)
+            keys = {"arm": arm, "workload.poisson.0.load": load}
+            arms.append(Arm(f"{arm}, poisson load {load}", arms_of([place])[0].results, keys))
+    rows = KINDS[kind].data(Request(arms))
+    low, high = drawn(kind, rows).axes
+    assert [axes.get_title("left") for axes in (low, high)] == [
+        "poisson load 0.2",
+        "poisson load 0.5",
+    ]
+    assert names_of(low) == names_of(high) == ["a", "b"]
+    colours = [[line.get_color() for line in axes.lines] for axes in (low, high)]
+    assert colours[0] == colours[1]
+    assert set(look.COLOURS[:2]) <= set(colours[0])
+    assert (low.get_ylim(), low.get_xlim()) == (high.get_ylim(), high.get_xlim())
+    # What is drawn in a panel is the data of its setting.
+    column = "share" if kind == "fct-cdf" else "p50"
+    for axes, load in ((low, 0.2), (high, 0.5)):
+        of = rows.filter(series=f"b, poisson load {load}")[column].to_list()
+        line = next(line for line in axes.lines if line.get_label() == "b")
+        assert [float(y) for y in line.get_ydata()][-3:] == of
+    # One arm at several settings is a line each, and so are more settings than fit.
+    assert len(drawn(kind, KINDS[kind].data(Request(arms[:2]))).axes) == 1
+    names = [f"{arm}, load {n}" for arm in "ab" for n in range(look.MOST_PANELS + 1)]
+    assert list(look.facets(pl.Series(names))) == [""]
+    assert list(look.facets(pl.Series(["a", "b, load 1"]))) == [""]
+
+
+def test_a_sweep_names_the_settings_without_a_value() -> None:
+    known = {"series": ["a", "a", "b", "b"], "key": "queue.mark", "setting": [5, 10] * 2}
+    rest = {"name": "fct.p99@all", "unit": "s", "seeds": 3, "low": None, "high": None}
+    counts = {"at_least": False, "unfinished": 0, "flows": 30}
+    few = "p99 needs 100 values"
+    both = {"mean": [None, 1.0, None, 2.0], "why": [few, None, few, None]}
+    (axes,) = (figure := drawn("sweep", pl.DataFrame({**known, **rest, **counts, **both}))).axes
+    (legend,) = figure.legends
+    assert legend.get_title().get_text() == f"none at marking threshold K 5: {few}"
+    assert names_of(axes) == ["a", "b"]
+    one = {"mean": [None, 1.0, 3.0, 2.0], "why": [few, None, None, None]}
+    (legend,) = drawn("sweep", pl.DataFrame({**known, **rest, **counts, **one})).legends
+    assert legend.get_title().get_text() == f"none at marking threshold K 5, a: {few}"
+
+
+def test_a_label_of_an_axis_is_within_the_figure() -> None:
+    known = {"series": ["a", "b"], "key": "queue.mark", "setting": 5, "at_least": False}
+    rest = {"unit": "s", "seeds": 3, "low": None, "high": None, "unfinished": 0, "flows": 30}
+    rows = pl.DataFrame({**known, **rest, "name": "fct.p99@up to 100 KB", "mean": 1.0, "why": None})
+    figure = Figure(figsize=(look.COLUMN, look.COLUMN * HEIGHT), layout="constrained")
+    with look.context():
+        KINDS["sweep"].draw(figure, rows)
+        figure.draw_without_rendering()
+    (axes,) = figure.axes
+    label = axes.yaxis.label.get_window_extent()
+    assert label.y0 >= 0
+    assert label.y1 <= figure.bbox.height
+    assert axes.get_ylabel().replace("\n", " ") == "99th percentile of FCT, flows up to 100 KB, s"

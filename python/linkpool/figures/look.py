@@ -3,6 +3,7 @@
 Their colours are about equally dark, so dashes, markers and hatches tell them apart in print.
 """
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from itertools import cycle, islice
@@ -106,6 +107,29 @@ def looks(names: pl.Series) -> dict[Any, Look]:
     return {name: looks[name] for name in found}
 
 
+MOST_PANELS = 4
+"""More panels below each other do not fit a page."""
+
+
+def facets(names: pl.Series) -> dict[str, dict[Any, tuple[str, Look]]]:
+    """Return what to draw in which panel: of each name the label and the look.
+
+    Arms that all have the same few settings get a panel for each setting, which has its title, so
+    that no panel has more lines than there are arms. Otherwise there is one panel, without a title.
+    """
+    found = names.unique(maintain_order=True).to_list()
+    parts = [str(name).partition(", ") for name in found]
+    arms = list(dict.fromkeys(arm for arm, _, _ in parts))
+    settings = list(dict.fromkeys(setting for _, _, setting in parts))
+    if len(arms) == 1 or not 1 < len(settings) <= MOST_PANELS or "" in settings:
+        return {"": {name: (str(name), one) for name, one in looks(names).items()}}
+    of_arm = dict(zip(arms, islice(_cycle(), len(arms)), strict=True))
+    panels: dict[str, dict[Any, tuple[str, Look]]] = {setting: {} for setting in settings}
+    for name, (arm, _, setting) in zip(found, parts, strict=True):
+        panels[setting][name] = (arm, of_arm[arm])
+    return panels
+
+
 LIGHTEST = 0.4
 """The share of an arm's colour that the lightest of its shades has."""
 
@@ -119,15 +143,36 @@ def panel(figure: Figure, x: str, y: str) -> Axes:
     """Return the axes of a figure that has one panel."""
     axes = figure.add_subplot()
     axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set_ylabel(_broken(y, figure.get_figheight()))
     return axes
 
 
-def panels(figure: Figure, rows: int, x: str) -> list[Axes]:
-    """Return axes one below the other, on one axis of time; the figure grows with them."""
+def _broken(label: str, height: float) -> str:
+    """Break a label that is longer than an axis of a figure of this height, in inches."""
+    room = max(int(10 * height), 12)
+    lines = -(-len(label) // room)
+    return textwrap.fill(label, -(-len(label) // lines) + 3) if lines > 1 else label
+
+
+def panels_of(figure: Figure, titles: Sequence[str], x: str, y: str) -> list[Axes]:
+    """Return a panel for each title, one below the other, on the same axes."""
+    height = figure.get_figheight()
+    axes = panels(figure, len(titles), x, alike=True) if len(titles) > 1 else [panel(figure, x, y)]
+    for one, title in zip(axes, titles, strict=True):
+        one.set_ylabel(_broken(y, height))
+        if title:
+            one.set_title(title, loc="left")
+    return axes
+
+
+def panels(figure: Figure, rows: int, x: str, alike: bool = False) -> list[Axes]:
+    """Return axes one below the other, on one axis of time; the figure grows with them.
+
+    With `alike` they have one scale upwards, too.
+    """
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height * (0.4 + 0.6 * rows))
-    axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    axes = figure.subplots(rows, 1, sharex=True, sharey=alike, squeeze=False)[:, 0]
     axes[-1].set_xlabel(x)
     return list(axes)
 
@@ -138,8 +183,11 @@ def legend(figure: Figure, axes: Iterable[Axes], extra: Sequence[Line2D] = ()) -
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    handles |= {str(line.get_label()): line for line in extra}
-    if len(handles) < 2:
+    width = int(15 * figure.get_figwidth())
+    said = [str(line.get_label()) for line in extra if _is_note(line)]
+    notes = [part for words in said for part in textwrap.wrap(words, width)]
+    handles |= {str(line.get_label()): line for line in extra if not _is_note(line)}
+    if len(handles) + len(notes) < 2:
         return
     widest = max(len(label) for label in handles)
     characters = figure.get_figwidth() * 17
@@ -147,12 +195,29 @@ def legend(figure: Figure, axes: Iterable[Axes], extra: Sequence[Line2D] = ()) -
     rows = -(-len(handles) // room)
     columns = -(-len(handles) // rows)
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + LINE * max(rows - USUAL_ROWS, 0))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
+    figure.set_size_inches(width, height + LINE * max(rows + len(notes) - USUAL_ROWS, 0))
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=columns,
+        title="\n".join(notes) or None,
+        title_fontsize=mpl.rcParams["legend.fontsize"],
+    )
+
+
+def _is_note(line: Line2D) -> bool:
+    """Tell whether a line of the legend only has words, which need no column."""
+    return line.get_linestyle() == "None" and line.get_marker() == "None"
 
 
 MOST_NOTES = 2
 """More notes in a legend leave a small figure no room."""
+
+
+def note(words: str) -> Line2D:
+    """Return a line for the legend that only has words."""
+    return Line2D([], [], linestyle="none", label=words)
 
 
 def unfinished(counts: pl.DataFrame) -> list[Line2D]:
@@ -169,7 +234,7 @@ def unfinished(counts: pl.DataFrame) -> list[Line2D]:
         said = [f"{series}: {some} of {flows} unfinished" for series, some, flows in met]
     else:
         said = [f"{some} of {flows} unfinished" for _, some, flows in met]
-    return [Line2D([], [], linestyle="none", label=line) for line in said]
+    return [note(line) for line in said]
 
 
 AT_LEAST = "at least (unfinished)"

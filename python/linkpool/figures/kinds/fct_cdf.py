@@ -43,23 +43,27 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw a step curve for each series."""
     shortest, longest = rows["fct_s"].to_numpy().min(), rows["fct_s"].to_numpy().max()
     factor, unit = look.time_unit(float(np.sqrt(shortest * longest)))
-    axes = look.panel(figure, f"flow completion time, {unit}", "share of flows")
-    for series, style in look.looks(rows["series"]).items():
-        of = rows.filter(series=series)
-        x = of["fct_s"].to_numpy() * factor
-        axes.step(
-            [x[0], *x],
-            [0.0, *of["share"]],
-            where="post",
-            color=style.colour,
-            linestyle=style.dash,
-            label=series,
-        )
-    if longest > 10 * shortest:
-        look.log(axes, "x")
-    axes.set_ylim(0, 1.01)
+    facets = look.facets(rows["series"])
+    all_axes = look.panels_of(
+        figure, list(facets), f"flow completion time, {unit}", "share of flows"
+    )
+    for axes, styles in zip(all_axes, facets.values(), strict=True):
+        for series, (label, style) in styles.items():
+            of = rows.filter(series=series)
+            x = of["fct_s"].to_numpy() * factor
+            axes.step(
+                [x[0], *x],
+                [0.0, *of["share"]],
+                where="post",
+                color=style.colour,
+                linestyle=style.dash,
+                label=label,
+            )
+        if longest > 10 * shortest:
+            look.log(axes, "x")
+        axes.set_ylim(0, 1.01)
     counts = rows.group_by("series", maintain_order=True).first()
-    look.legend(figure, [axes], look.unfinished(counts))
+    look.legend(figure, all_axes, look.unfinished(counts))
 
 
 RECIPE = Recipe(data, draw)

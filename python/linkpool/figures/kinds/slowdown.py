@@ -1,9 +1,12 @@
 """FCT slowdown by size of the flow: median, the band of nine flows in ten, and the tail."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -78,18 +81,53 @@ def _percentiles(flows: pl.DataFrame) -> dict[str, float | bool | None]:
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw medians as lines, nine flows in ten as bands, 99th percentiles as lighter lines."""
-    axes = look.panel(figure, "size of the flow (median of its class)", "FCT slowdown")
-    styles = look.looks(rows["series"])
-    marked = None
+    facets = look.facets(rows["series"])
+    all_axes = look.panels_of(
+        figure, list(facets), "size of the flow (median of its class)", "FCT slowdown"
+    )
     classes = rows["upto_bytes"].n_unique()
-    many = classes > 1 and len(styles) <= MOST_BANDS
-    for i, (series, style) in enumerate(styles.items()):
+    series = max(map(len, facets.values()))
+    many = classes > 1 and series <= MOST_BANDS
+    marks = [
+        _panel(axes, rows, styles, classes == 1, many)
+        for axes, styles in zip(all_axes, facets.values(), strict=True)
+    ]
+    drawn = [value for p in PERCENTILES for value in rows[f"p{p}"].drop_nulls()]
+    for axes in all_axes:
+        look.log(axes, "x", "B")
+        axes.margins(x=0.05)
+        if look.spans(drawn):
+            look.log(axes, "y")
+        else:
+            axes.set_ylim(bottom=0)
+    extra = [
+        Line2D([], [], color="#777777", lw=5 if many else 0.8, alpha=0.35, label="5% to 95%"),
+        Line2D([], [], color="#bbbbbb", lw=0.9, marker=".", markersize=3, label="99%"),
+    ]
+    extra = [line for line, p in zip(extra, ("p95", "p99"), strict=True) if rows[p].count()]
+    counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
+    extra += [*[mark for mark in marks if mark is not None][:1], *look.unfinished(counts)]
+    if rows["series"].n_unique() == 1:
+        all_axes[0].lines[0].set_label("median")
+    look.legend(figure, all_axes, extra)
+
+
+def _panel(
+    axes: Axes,
+    rows: pl.DataFrame,
+    styles: Mapping[Any, tuple[str, look.Look]],
+    one_class: bool,
+    bands: bool,
+) -> Line2D | None:
+    """Draw these series; return a line for the legend, if a value is a lower bound."""
+    marked = None
+    for i, (series, (label, style)) in enumerate(styles.items()):
         of = rows.filter(series=series)
         x = of["size_median_bytes"].to_numpy()
-        if classes == 1:
+        if one_class:
             x = x * 1.2 ** (i - (len(styles) - 1) / 2)
         low, middle, high, tail = (of[f"p{p}"].to_numpy() for p in PERCENTILES)
-        if many:
+        if bands:
             axes.fill_between(x, low, high, color=style.colour, alpha=0.15, linewidth=0)
         else:
             axes.vlines(x, low, high, color=style.colour, linewidth=0.8, alpha=0.6)
@@ -100,30 +138,14 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             linestyle=style.dash,
             marker=style.marker,
             markersize=3.5,
-            label=series,
+            label=label,
         )
         axes.plot(x, tail, color=look.shade(style.colour), lw=0.9, marker=".", markersize=3)
         for p, values in zip(PERCENTILES, (low, middle, high, tail), strict=True):
             bounds = of[f"p{p}_at_least"].to_numpy()
             if bounds.any():
                 marked = look.at_least(axes, x[bounds], values[bounds], style.colour)
-    look.log(axes, "x", "B")
-    axes.margins(x=0.05)
-    drawn = [value for p in PERCENTILES for value in rows[f"p{p}"].drop_nulls()]
-    if look.spans(drawn):
-        look.log(axes, "y")
-    else:
-        axes.set_ylim(bottom=0)
-    extra = [
-        Line2D([], [], color="#777777", lw=5 if many else 0.8, alpha=0.35, label="5% to 95%"),
-        Line2D([], [], color="#bbbbbb", lw=0.9, marker=".", markersize=3, label="99%"),
-    ]
-    extra = [line for line, p in zip(extra, ("p95", "p99"), strict=True) if rows[p].count()]
-    counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
-    extra += [*([marked] if marked is not None else []), *look.unfinished(counts)]
-    if len(styles) == 1:
-        axes.lines[0].set_label("median")
-    look.legend(figure, [axes], extra)
+    return marked
 
 
 RECIPE = Recipe(data, draw)

@@ -1,5 +1,6 @@
 """A setting that a study varies, against a measure, with confidence."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from linkpool.units import read_quantity
 def data(request: Request) -> pl.DataFrame:
     """Return the measure over the seeds, with its 95% interval, by arm and value.
 
-    `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished.
+    `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished;
+    `why`, why there is no mean.
     """
     name = request.measure or USUAL
     asked = asked_for(name)
@@ -36,7 +38,8 @@ def data(request: Request) -> pl.DataFrame:
         for seed, result in enumerate(arm.results)
     ]
     table = over_seeds(pl.concat(rows, how="vertical_relaxed"), ["series", "setting"], {})
-    values = table.filter(pl.col("mean").is_not_null(), statistic=asked.statistics[0])
+    table = table.filter(statistic=asked.statistics[0])
+    values = table.filter(pl.col("mean").is_not_null())
     parts = values["part"].unique(maintain_order=True).to_list()
     part = asked.part or (ALL if len(parts) != 1 else parts[0])
     chosen = values.filter(part=part)
@@ -45,9 +48,9 @@ def data(request: Request) -> pl.DataFrame:
         proposed = f"; {few[0]}" if few else ""
         proposed += f"; name a part, as in {name}@{parts[0]}" if parts else ""
         raise FigureError(f"sweep: no run of this study has a value of {name}{proposed}")
-    named = chosen.with_columns(key=pl.lit(key), name=pl.lit(name))
+    named = table.filter(part=part).with_columns(key=pl.lit(key), name=pl.lit(name))
     columns = ["series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high"]
-    return named.select(*columns, "at_least", "unfinished", flows="count")
+    return named.select(*columns, "at_least", "unfinished", "why", flows="count")
 
 
 WORDS = {
@@ -86,7 +89,14 @@ def setting_name(key: str) -> tuple[str, str]:
     return WORDS[known], "packets" if known in PACKETS else ""
 
 
-STATISTICS = {"mean": "mean", "max": "largest", "min": "least", "p50": "median", "total": "total"}
+STATISTICS = {
+    "mean": "mean",
+    "max": "largest",
+    "min": "least",
+    "p50": "median",
+    "total": "total",
+    "share": "share of",
+}
 NAMES = {
     "fct": "FCT",
     "slowdown": "FCT slowdown",
@@ -98,8 +108,19 @@ NAMES = {
     "jain": "Jain's index of goodputs",
     "loss": "share of packets lost",
     "utilisation": "utilisation of links",
+    "queue": "length of a queue",
+    "queue_max": "longest queue of a port",
+    "retransmissions": "segments sent again",
+    "delivered": "rate delivered",
+    "silence": "longest silence of a flow",
+    "goodput_kept": "goodput kept after a failure",
 }
 """What axes call the usual measures; others have the name that users type."""
+WHOLE_NAMES = {
+    ("failure", "lost"): "share of goodput lost by a failure",
+    ("failure", "hit"): "share of flows hit by a failure",
+}
+"""What axes call measures of which each statistic is another thing."""
 
 
 def measure_name(name: str) -> str:
@@ -107,9 +128,13 @@ def measure_name(name: str) -> str:
 
     >>> measure_name("fct.p99@all"), measure_name("fct.mean@up to 10 KB")
     ('99th percentile of FCT', 'mean FCT, flows up to 10 KB')
+    >>> measure_name("failure.lost"), measure_name("retransmissions.share")
+    ('share of goodput lost by a failure', 'share of segments sent again')
 
     """
     asked = wanted(name)
+    if (asked.measure.name, asked.statistics[0]) in WHOLE_NAMES:
+        return WHOLE_NAMES[asked.measure.name, asked.statistics[0]]
     of = NAMES.get(asked.measure.name, asked.measure.name)
     statistic = asked.statistics[0]
     if statistic.startswith("p") and statistic not in STATISTICS:
@@ -146,6 +171,7 @@ APART = 2.5
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw means as lines, and intervals as bars; values that only have names are not joined."""
+    every, rows = rows, rows.filter(pl.col("mean").is_not_null())
     scale, shown = look.scale(rows["unit"][0], float(rows["mean"].drop_nulls().to_numpy().max()))
     label = measure_name(rows["name"][0]) + (f", {shown}" if shown else "")
     named = rows["key"][0] == CALLED
@@ -200,7 +226,17 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         axes.set_ylim(bottom=0)
     counts = rows.group_by("series", maintain_order=True).agg(pl.col("flows", "unfinished").sum())
     extra = [*([marked] if marked is not None else []), *look.unfinished(counts)]
-    look.legend(figure, [axes], extra)
+    look.legend(figure, [axes], [*extra, *map(look.note, _without(every, what))])
+
+
+def _without(rows: pl.DataFrame, what: str) -> Iterator[str]:
+    """Say at which settings arms have no value, and why."""
+    arms = rows["series"].n_unique()
+    for setting, of in rows.filter(pl.col("mean").is_null()).group_by(
+        "setting", maintain_order=True
+    ):
+        who = "" if of.height == arms else f", {', '.join(of['series'])}"
+        yield f"none at {what} {setting[0]}{who}: {of['why'][0] or 'no seed has a value'}"
 
 
 RECIPE = Recipe(data, draw)
