@@ -91,6 +91,16 @@ def test_each_setting_has_its_answer_and_many_are_adjusted_together() -> None:
     assert one.endswith(": sure over 3 seeds, p = 0.0198")
 
 
+def test_names_of_a_zip_stand_for_what_goes_with_them() -> None:
+    zipped = study(zip=[{"name": ["slow", "fast"], "queue.mark": [1, 2]}])
+    assert zipped.told == {"queue.mark"}
+    values = {(arm, 1): [1.0 + i] for i, arm in enumerate("ab")}
+    table = data(values).with_columns(name=pl.lit("slow"))
+    (line,) = answer(zipped, table)
+    assert line.startswith("slow: b has the largest goodput.mean")
+    assert study(zip=[{"queue.limit": [3, 4], "queue.mark": [1, 2]}]).told == set()
+
+
 def test_nobody_wins_alone_or_by_a_measure_without_a_direction() -> None:
     assert answer(study(arm=[{"name": "a"}]), data({("a",): [1.0]})) == []
     assert answer(study(measures=["flows.all"]), data({("a",): [1.0], ("b",): [2.0]})) == []

@@ -83,7 +83,7 @@ change = [{change % 0.5}, {change % 0.1}]
         app(["study", "run", str(tmp_path / "study.toml"), *out], standalone_mode=False)
         return capsys.readouterr().out.partition("failure hit")[0].rpartition("make, about")[2]
 
-    assert "name slower" in shown(named)
+    assert "slow  slower" in shown(named)
     assert "rate_factor" not in shown(named)
     assert (tmp_path / "results" / "study" / "figure-sweep.svg").exists()
     assert "rate_factor" in shown(named.replace('name = ["slow", "slower"]\n', ""))

@@ -481,7 +481,7 @@ def test_arms_at_several_settings_have_a_panel_for_each(tmp_path: Path, kind: st
     for axes, load in ((low, 0.2), (high, 0.5)):
         of = rows.filter(series=f"b, poisson load {load}")[column].to_list()
         line = next(line for line in axes.lines if line.get_label() == "b")
-        assert [float(y) for y in line.get_ydata()][-3:] == of
+        assert np.asarray(line.get_ydata()).tolist()[-3:] == of
     # One arm at several settings is a line each, and so are more settings than fit.
     assert len(drawn(kind, KINDS[kind].data(Request(arms[:2]))).axes) == 1
     names = [f"{arm}, load {n}" for arm in "ab" for n in range(look.MOST_PANELS + 1)]

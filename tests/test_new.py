@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,33 @@ def test_every_study_can_run(fabric: str, workload: str, tmp_path: Path) -> None
     file.write_text(starter("study", fabric, workload, list(TRANSPORTS)), encoding="utf-8")
     plan = Plan.of(Study.load(file), tmp_path / "results")
     assert len(plan.entries) == 5 * len(TRANSPORTS)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_what_a_study_has_as_comments_can_be_used(workload: str, tmp_path: Path) -> None:
+    """A setting to vary, and a claim."""
+    text = starter("study", "leaf-spine", workload, ["dctcp", "amp"])
+    parts = r"(\[vary\]|\w+(\.[\w-]+)* = |\[\[claim\]\])"
+    file = tmp_path / "s.toml"
+    file.write_text(re.sub(rf"^# (?={parts})", "", text, flags=re.M), encoding="utf-8")
+    study = Study.load(file)
+    assert (
+        sum(1 for _ in study.variations())
+        == text.partition("# [vary]\n")[2].split("\n")[0].count(",") + 1
+    )
+    assert len(study.claims) == 1
+    assert len(Plan.of(study, tmp_path / "results").entries) == 10 * sum(
+        1 for _ in study.variations()
+    )
+
+
+def test_a_study_of_web_search_has_enough_flows_for_its_percentiles(tmp_path: Path) -> None:
+    for fabric in FABRICS:
+        text = starter("study", fabric, "websearch", ["dctcp"])
+        file = tmp_path / f"{fabric}.toml"
+        file.write_text(text.replace("seeds = 5", "seeds = 2"), encoding="utf-8")
+        statistics = Study.load(file).run(tmp_path / "results").statistics
+        assert statistics.filter(statistic="p99")["seeds"].to_list() == [2]
 
 
 def test_a_scenario_runs_and_its_flows_finish(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from linkpool.cli.commands import app
+from linkpool.starter import starter
 from linkpool.study import Study, StudyError, StudyResult
 from linkpool.study.race import is_worse, looks
 from linkpool.study.search import Trial, front, lost, search, table_of
@@ -386,3 +387,18 @@ def test_wrong_searches_are_errors_of_the_file(table: str, message: str) -> None
     with pytest.raises(StudyError) as caught:
         Study.parse(FILE % table)
     assert message in str(caught.value)
+
+
+@pytest.mark.core
+def test_a_search_for_the_time_of_the_one_job_finds_it(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    text = starter("study", "many-to-one", "all-reduce", ["dctcp"]).partition("[[arm]]")[2]
+    base = text[text.index("[base]") :]
+    head = 'measures = ["jct.mean"]\n[search]\nsampler = "grid"\nminimise = "jct.mean"\n'
+    space = 'space.transport.t.mss = ["1448B", "500B"]\n'
+    transport = '[base.transport.t]\ncontrol = "dctcp"\n'
+    file.write_text(f"{head}{space}{base}{transport}", encoding="utf-8")
+    trials, best, _ = search(Study.load(file), tmp_path / "results")
+    assert len(trials) == 2
+    # Headers of 90 B beside 500 B take longer than beside 1,448 B.
+    assert [one.settings for one in best] == [{"transport.t.mss": "1448B"}]

@@ -104,7 +104,32 @@ def test_claims_without_a_value_fail() -> None:
     few = table.with_columns(value=pl.lit(None, pl.Float64), statistic=pl.lit("p99"))
     found = judge([Threshold(measure="goodput.p99@all", below=1.0)], few, ["arm"])
     assert [(one.holds, one.measured) for one in found] == [(Holds.NO, "p99 needs 100 values")] * 2
-    assert verdicts(table.head(0), below=1.0) == [("no arm", Holds.NO)]
+    (none,) = judge([Threshold(measure="goodput.mean@x", below=1.0)], table, ["arm"])
+    assert (none.of, none.holds) == ("every arm:", Holds.NO)
+    assert none.measured == "no run has a value of goodput.mean@x; there are goodput.mean@all"
+    assert verdicts(table.head(0), below=1.0) == [("every arm:", Holds.NO)]
+
+
+def test_claims_about_jobs_are_judged_by_label() -> None:
+    """Times of jobs have no value of the whole run, only one for each label."""
+    row = {"measure": "jct", "statistic": "mean", "unit": "s"}
+    one = data({"a": [2.0], "b": [1.0]}).with_columns(
+        **{name: pl.lit(value) for name, value in row.items()}, part=pl.lit("train")
+    )
+    other = one.with_columns(part=pl.lit("serve"), value=pl.col("value") * 10)
+    claim = Threshold(measure="jct.mean", below="1500ms")
+    found = judge([claim], one, ["arm"])
+    assert [(one.of, one.holds) for one in found] == [("a", Holds.NO), ("b", Holds.YES)]
+    found = judge([claim], pl.concat([one, other]), ["arm"])
+    assert [(one.of, one.holds is Holds.YES) for one in found] == [
+        ("a, train", False),
+        ("b, train", True),
+        ("a, serve", False),
+        ("b, serve", False),
+    ]
+    named = Threshold(measure="jct.mean@serve", below_arm="a")
+    found = judge([named], pl.concat([one, other]), ["arm"])
+    assert [(one.of, one.holds, one.measured) for one in found] == [("b", Holds.YES, "×0.5")]
 
 
 def test_claims_are_in_words() -> None:

@@ -84,11 +84,20 @@ TCP_TIMERS = 'min_rto = "1ms", syn_timeout = "2ms", initial_rto = "2ms"'
 """Timers of data centres: those of Linux, 200 ms and 1 s, are longer than the whole run."""
 
 MEASURES = {
-    "incast": ["fct.p99", "fct.mean", "timeouts.total"],
-    "websearch": ["slowdown.p99", "slowdown.p50", "goodput.mean"],
+    "incast": ["fct.mean", "fct.p95@all", "timeouts.total"],
+    "websearch": ["slowdown.p99@all", "slowdown.p50", "goodput.mean"],
     "permutation": ["goodput.mean", "jain"],
     "all-reduce": ["jct.mean", "timeouts.total"],
 }
+"""What a study measures: of percentiles those for which there are enough flows."""
+
+VARIED = {
+    "incast": "workload.incast.0.senders = [4, 8, 12]",
+    "websearch": "workload.poisson.0.load = [0.2, 0.4, 0.6]",
+    "permutation": 'duration = ["10ms", "20ms"]',
+    "all-reduce": 'workload.collective.0.size = ["1MB", "4MB"]',
+}
+"""A setting that a study may vary, as its file says it."""
 
 
 def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -> str:
@@ -99,7 +108,7 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
             [
                 f"# A first scenario: {only}, {workload}, {fabric}.\n",
                 "# What it means: linkpool check FILE. Every key: docs/scenario.md.\n\n",
-                _times(),
+                _times(workload),
                 _fabric(fabric),
                 _queue(only),
                 f"\n# {TRANSPORTS[only][0]}.\n",
@@ -121,8 +130,11 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
             "# The arms: each has a transport, and the queues that go with it. A port drops above\n"
             "# 100 packets and marks from 20 on (ECN); NDP's ports trim packets instead.\n",
             *(_arm(name) for name in transports),
+            "# To compare at several settings, take away the # of the next two lines.\n",
+            f"# [vary]\n# {VARIED[workload]}\n\n",
+            *_claim(workload, transports),
             "# The base: what all arms share.\n[base]\n",
-            _times(),
+            _times(workload),
             _fabric(fabric),
             "\n",
             _workload(fabric, workload, "base."),
@@ -130,11 +142,28 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
     )
 
 
-def _times() -> str:
+def _times(workload: str) -> str:
+    # Web search at this load starts five flows a millisecond on the fat-tree; a p99 needs 100.
+    duration, drain = (50, 100) if workload == "websearch" else (10, 50)
     return (
-        '# Flows start for 10 ms; then those under way may finish for 50 ms.\nduration = "10ms"\n'
-        'drain = "50ms"\n\n'
+        f"# Flows start for {duration} ms; then those under way may finish for {drain} ms.\n"
+        f'duration = "{duration}ms"\ndrain = "{drain}ms"\n\n'
     )
+
+
+def _claim(workload: str, transports: Sequence[str]) -> list[str]:
+    """Return a claim, commented out, of a study that compares."""
+    if len(transports) < 2:
+        return []
+    side = "above_arm" if MEASURES[workload][0].startswith("goodput") else "below_arm"
+    lines = [
+        "What is to hold: if it does not, the command ends with exit code 1.",
+        "[[claim]]",
+        f'measure = "{MEASURES[workload][0]}"',
+        f'arm = "{transports[1]}"',
+        f'{side} = "{transports[0]}"',
+    ]
+    return [*(f"# {line}\n" for line in lines), "\n"]
 
 
 def _fabric(fabric: str) -> str:

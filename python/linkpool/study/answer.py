@@ -49,7 +49,8 @@ def answer(study: Study, data: pl.DataFrame) -> list[str]:
         for settings in rows.select(varied).unique(maintain_order=True).rows() if varied else [()]:
             at = dict(zip(varied, settings, strict=True))
             of = rows.filter(**at) if at else rows
-            where = f"{name_of(at)}: " if at else ""
+            short = {key: value for key, value in at.items() if key not in study.told}
+            where = f"{name_of(short)}: " if at else ""
             answers += [one._replace(said=f"{where}{one.said}") for one in _winner(name, of, study)]
     compared = [one for one in answers if one.p is not None]
     adjusted = dict(zip(compared, holm([one.p or 0.0 for one in compared]), strict=True))

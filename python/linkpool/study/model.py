@@ -190,6 +190,12 @@ class Study(BaseModel):
         return [row for table in self.zip for row in _rows(flatten(table))]
 
     @property
+    def told(self) -> set[str]:
+        """The varied keys whose values go with names of the scenario, which say enough."""
+        named = [of for of in map(flatten, self.zip) if CALLED in of]
+        return {key for of in named for key in of if key != CALLED}
+
+    @property
     def names(self) -> dict[str, dict[str, Shown]]:
         """What the tables call each value of each varied key, by the value as TOML."""
         return names_of(self._varied)
@@ -419,11 +425,15 @@ def name_of(keys: Mapping[str, Any]) -> str:
     'amp, queue.mark 20'
     >>> name_of({"arm": "base", "queue.mark": 20}), name_of({"queue.mark": 20})
     ('queue.mark 20', 'queue.mark 20')
-    >>> name_of({"arm": "amp", "workload.poisson.0.load": 0.5})
-    'amp, poisson load 0.5'
+    >>> name_of({"arm": "amp", "workload.poisson.0.load": 0.5}), name_of({"name": "a cable fails"})
+    ('amp, poisson load 0.5', 'a cable fails')
 
     """
-    varied = [f"{key_name(key)} {value}" for key, value in keys.items() if key not in (ARM, SEED)]
+    varied = [
+        str(value) if key == CALLED else f"{key_name(key)} {value}"
+        for key, value in keys.items()
+        if key not in (ARM, SEED)
+    ]
     arm = str(keys.get(ARM, BASE_ARM))
     return ", ".join(varied if arm == BASE_ARM and varied else [arm, *varied])
 

@@ -174,8 +174,13 @@ class StudyResult:
         """Return the results of all seeds for each combination of keys, by its name."""
         found: dict[str, list[Result]] = {}
         for keys, result in self.results():
-            found.setdefault(name_of(keys), []).append(result)
+            found.setdefault(self._name(keys), []).append(result)
         return found
+
+    def _name(self, row: Mapping[str, Any]) -> str:
+        """Name an arm at its settings; of a zip with names by these alone."""
+        told = self.study.told
+        return name_of({key: row[key] for key in self.study.keys if key not in told})
 
     def measure(self, names: Sequence[str]) -> pl.DataFrame:
         """Measure the runs again: what `data` would be with these measures.
@@ -212,7 +217,7 @@ class StudyResult:
         That is where more was sent again than was not, and which changes of links met no packet.
         """
         rows = self.runs.iter_rows(named=True)
-        named = ((name_of({key: row[key] for key in self.study.keys}), row) for row in rows)
+        named = ((self._name(row), row) for row in rows)
         return [*remarks(named), *self._unmet()]
 
     def _unmet(self) -> list[str]:

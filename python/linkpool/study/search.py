@@ -279,11 +279,11 @@ def _value(table: pl.DataFrame, name: str) -> tuple[float | None, bool]:
 
 def _rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
     asked = measures.wanted(name)
-    return table.filter(
-        measure=asked.measure.name,
-        statistic=asked.statistics[0],
-        part=asked.part or measures.ALL,
-    )
+    of = table.filter(measure=asked.measure.name, statistic=asked.statistics[0])
+    there = of["part"].unique().to_list()
+    # Times of jobs and requests have no value of the whole run: that of the one label is meant.
+    only = there[0] if len(there) == 1 else measures.ALL
+    return of.filter(part=asked.part or (measures.ALL if measures.ALL in there else only))
 
 
 def _with(study: Study, arms: list[Arm], **more: Any) -> Study:

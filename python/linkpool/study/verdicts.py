@@ -57,19 +57,27 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
     for claim in claims:
         asked = measures.wanted(claim.measure)
         of_measure = data.filter(
-            pl.col("measure") == asked.measure.name,
-            pl.col("statistic") == asked.statistics[0],
-            pl.col("part") == (asked.part or measures.ALL),
+            pl.col("measure") == asked.measure.name, pl.col("statistic") == asked.statistics[0]
         )
+        there = of_measure["part"].unique(maintain_order=True).to_list()
+        parts = [asked.part or measures.ALL]
+        if asked.part is None and measures.ALL not in there:
+            # Times of jobs and requests have no value of the whole run, but one for each label.
+            parts = there
         reference = {} if claim.other is None else {keys[0]: claim.other}
-        table = over_seeds(of_measure, list(keys), reference)
-        for row in table.iter_rows(named=True):
-            if not _about(claim, row, keys[0]):
-                continue
-            named = name_of({key: row[key] for key in keys})
-            found.append(Verdict(str(claim), named, *_judged(claim, row)))
-        if table.is_empty():
-            found.append(Verdict(str(claim), "no arm", Holds.NO, f"no value of {claim.measure}"))
+        judged = 0
+        for part in parts:
+            table = over_seeds(of_measure.filter(part=part), list(keys), reference)
+            beside = f", {part}" if len(parts) > 1 else ""
+            for row in table.iter_rows(named=True):
+                judged += 1
+                if _about(claim, row, keys[0]):
+                    named = name_of({key: row[key] for key in keys})
+                    found.append(Verdict(str(claim), f"{named}{beside}", *_judged(claim, row)))
+        if not judged:
+            known = ", ".join(f"{claim.measure.partition('@')[0]}@{part}" for part in there)
+            why = f"no run has a value of {claim.measure}" + (f"; there are {known}" * bool(known))
+            found.append(Verdict(str(claim), "every arm:", Holds.NO, why))
     return found
 
 
