@@ -423,4 +423,4 @@ def _bytes(text: object) -> int | None:
     if not found:
         return None
     step = 1024 if found[3] else 1000
-    return int(found[1]) * step ** " KMG".index(found[2] or " ")
+    return int(found[1]) * int(step ** " KMG".index(found[2] or " "))
