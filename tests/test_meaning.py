@@ -223,6 +223,17 @@ def test_of_a_study_what_arms_share_is_said_once(tmp_path: Path) -> None:
     assert (refused.exit_code, "--seed, --set and --toml are about" in refused.output) == (2, True)
 
 
+def test_a_study_warns_of_what_its_arms_alone_would(tmp_path: Path) -> None:
+    write(tmp_path)
+    file = tmp_path / "which.toml"
+    swift = '{ name = "swift", set.transport.t = { control = "swift", swift_base_target = "1us" } }'
+    arms = f'arm = [{{ name = "dctcp" }}, {swift}]'
+    file.write_text(f'base = "tree.toml"\nmeasures = ["jain"]\n{arms}', encoding="utf-8")
+    said = " ".join(checked(file).split())
+    assert said.count("it hardly sends; raise swift_base_target") == 1
+    assert " swift: warning: the target of transport t over " in said
+
+
 def test_of_a_study_of_one_arm_or_of_many_settings(tmp_path: Path) -> None:
     write(tmp_path)
     file = tmp_path / "which.toml"

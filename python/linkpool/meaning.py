@@ -104,7 +104,8 @@ def _path(fabric: Fabric, source: int, target: int) -> list[int]:
 def page(scenario: _core.Scenario) -> str:
     """Return what a scenario means, for people."""
     document = tomllib.loads(scenario.toml)
-    found, warnings = sections(scenario)
+    found, slow = sections(scenario)
+    warnings = [*slow, *doubts(scenario.toml), *risks(headrooms(scenario))]
     times, measured = found["times"]
     found["times"] = [f"{document['name']}: {times}", f"{measured}; seed {document['seed']}"]
     said = [
@@ -115,7 +116,7 @@ def page(scenario: _core.Scenario) -> str:
 
 
 def sections(scenario: _core.Scenario) -> tuple[dict[str, list[str]], list[str]]:
-    """Return what a scenario means by what it is about, and what in it is doubtful."""
+    """Return what a scenario means by what it is about, and what will be slow in it."""
     document = tomllib.loads(scenario.toml)
     plan = scenario.plan()
     fabric = Fabric(plan)
@@ -147,7 +148,7 @@ def sections(scenario: _core.Scenario) -> tuple[dict[str, list[str]], list[str]]
     jobs = job_plan(scenario.toml)
     if jobs:
         found["jobs"] = ["Jobs", *jobs]
-    return found, [*slow, *doubts(scenario.toml), *risks(pausing)]
+    return found, slow
 
 
 def wrapped(lines: Sequence[str]) -> str:

@@ -22,9 +22,13 @@ def pages(entries: Sequence[Entry]) -> Iterator[str]:
         yield f"of the {len(first)} combinations of an arm and settings these are the first {MOST}"
     # By what a paragraph is about: each text of it, with the runs of which it is true.
     about: dict[str, dict[str, list[Point]]] = {}
+    warned: dict[str, list[Point]] = {}
     for entry in shown:
-        for name, lines in sections(entry.scenario)[0].items():
+        paragraphs, slow = sections(entry.scenario)
+        for name, lines in paragraphs.items():
             about.setdefault(name, {}).setdefault(wrapped(lines), []).append(entry.point)
+        for line in slow:
+            warned.setdefault(line, []).append(entry.point)
     differ = []
     for texts in about.values():
         for text, who in texts.items():
@@ -35,3 +39,6 @@ def pages(entries: Sequence[Entry]) -> Iterator[str]:
     if differ:
         yield "What differs:"
         yield from differ
+    if warned:
+        lines = [f"{listed(who, points)}: warning: {line}" for line, who in warned.items()]
+        yield wrapped(lines)
