@@ -6,7 +6,7 @@ Each is drawn from its number alone. What the results must be, `invariants.py` f
 import random
 
 KINDS = ["many-to-one", "dumbbell", "fat-tree", "leaf-spine", "bcube", "multi-plane", "vl2"]
-KINDS += ["dragonfly"]
+KINDS += ["dragonfly", "gpu-servers"]
 LINK = 'rate = "{rate}"\ndelay = "{delay}"\n'
 
 
@@ -25,10 +25,14 @@ def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
         "multi-plane": "planes = 2\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n",
         "vl2": "aggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\n",
         "dragonfly": "routers_per_group = 2\nhosts_per_router = 2\ngroups = 3\n",
+        "gpu-servers": "groups = 2\nservers_per_group = 2\ngpus = 4\n"
+        f"nics = {draw.choice([2, 4])}\npxn = {draw.choice(['true', 'false'])}\nspines = 2\n"
+        'nvlink_rate = "40Gbps"\nnvlink_delay = "300ns"\n',
     }[kind]
     hosts = {
         "many-to-one": ["S1", "S2", "R"],
         "dumbbell": ["S1", "S2", "D1", "D3"],
+        "gpu-servers": ["g0.0", "g0.1", "g1.1", "g3.2"],
     }.get(kind, ["h0", "h1", "h4", "h5"])
     links = {
         "many-to-one": ["W->R", "S1->W"],
@@ -39,6 +43,7 @@ def topology(draw: random.Random) -> tuple[str, list[str], list[str]]:
         "multi-plane": ["l0.0->s0.0", "s1.1->l1.1"],
         "vl2": ["t0->a0", "t0->h0", "h0->t0"],
         "dragonfly": ["r0.0->r0.1", "r0.0->h0", "h1->r0.0"],
+        "gpu-servers": ["l0.0->s0", "s1->l1.1", "g0.0->n0.0", "n1.0->g1.1"],
     }[kind]
     return f"[topology.{kind}]\n{keys}{link}", hosts, links
 

@@ -133,6 +133,18 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
         # Four groups of three switches: two join two others by 2 * 2 * 3 cables, and each of their
         # six switches has three hosts.
         ('xpander]\ndegree = 3\nlift = 3\nhosts_per_switch = 3\nrate = "10Gbps"', 120e9),
+        # Two of four servers: 2 * 4 NICs of 4G, whatever their 8 GPUs have inside.
+        (
+            "gpu-servers]\ngroups = 2\nservers_per_group = 2\nnics = 4\nspines = 4\n"
+            'nvlink_rate = "40Gbps"\nnvlink_delay = "1us"\nrate = "4Gbps"\npcie_rate = "5Gbps"',
+            32e9,
+        ),
+        # The same with PXN, and half of it above the leaves.
+        (
+            "gpu-servers]\ngroups = 2\nservers_per_group = 2\nnics = 4\nspines = 1\npxn = true\n"
+            'nvlink_rate = "40Gbps"\nnvlink_delay = "1us"\nrate = "4Gbps"\npcie_rate = "5Gbps"',
+            16e9,
+        ),
         # One host and R against the other two: the ports of S1 and S2.
         ('many-to-one]\nsenders = 3\nrate = "1Gbps"', 2e9),
         # S1, S2, S3 to D1, D2, D3 over two cables.
@@ -142,6 +154,30 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
 def test_bisection(topology: str, across: float) -> None:
     """Worked out by hand."""
     assert bisection(fabric(topology))[0] == pytest.approx(across)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("keys", "classes"),
+    [
+        # NVLink (three switches) and the own rail; by a spine.
+        ("", {(2, 3), (2, 1), (4, 2)}),
+        # By NVLink in the group, and to the other group, where the own rail has four links too.
+        ("pxn = true", {(2, 3), (2, 1), (4, 3), (4, 2), (6, 6)}),
+        # Two GPUs at each PCIe switch: one more link at either end, and two GPUs that forward.
+        ("nics = 2", {(2, 3), (4, 1), (6, 2)}),
+        ("nics = 2\npxn = true", {(2, 3), (4, 1), (6, 6), (6, 2), (8, 12)}),
+        ("rails = false", {(2, 3), (2, 1), (4, 2)}),
+    ],
+)
+def test_paths_of_gpu_servers(keys: str, classes: set[tuple[int, int]]) -> None:
+    """Worked out by hand, with hops and numbers of paths."""
+    of = fabric(
+        "gpu-servers]\ngroups = 2\nservers_per_group = 2\ngpus = 4\nspines = 2\n"
+        f'nvlink_switches = 3\nnvlink_rate = "40Gbps"\nnvlink_delay = "1us"\nrate = "4Gbps"\n{keys}'
+    )
+    found, _ = of.path_classes()
+    assert {(c.hops, c.paths) for c in found} == classes
 
 
 @pytest.mark.core

@@ -179,6 +179,10 @@ class Plan(TypedDict):
     hosts: int
     hosts_forward: bool
     """Do hosts pass on what is for others?"""
+    servers: list[int | None]
+    """By node: the number of its server, where servers have several hosts."""
+    rails: list[int | None]
+    """By host: the rail of its NIC in a server of several hosts."""
     links: list[tuple[int, int, int, float]]
     """Each direction of each cable: from, to, rate in bit/s, propagation delay in s."""
     flows: list[tuple[int, int, int | None, float, int]]

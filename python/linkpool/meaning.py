@@ -84,14 +84,15 @@ def _one_way(links: Sequence[tuple[int, float]], size: int) -> float:
 
 
 def _path(fabric: Fabric, source: int, target: int) -> list[int]:
-    """Return the nodes of a shortest path, ends included."""
+    """Return the nodes of a shortest path, ends included.
+
+    It is one from the target to the source, turned round.
+    """
     before = {source: source}
     queue = deque([source])
     while target not in before:
         node = queue.popleft()
-        if node < fabric.hosts and node != source and not fabric.hosts_forward:
-            continue
-        for other in fabric.neighbours[node]:
+        for other in fabric.steps_to(node, source):
             if other not in before:
                 before[other] = node
                 queue.append(other)

@@ -1,6 +1,7 @@
 //! Fabrics: hosts, switches and the links between them.
 
 use crate::packet::Envelope;
+use crate::servers::{Place, Servers};
 use linkpool_units::{HostId, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,10 @@ linkpool_units::id! {
 pub enum Layer {
     /// A host.
     Host,
+    /// A switch that joins the GPUs of a server.
+    Nvlink,
+    /// A switch between GPUs of a server and their NIC.
+    Pcie,
     /// A switch of a fabric without layers.
     Switch,
     /// Top of rack.
@@ -52,12 +57,15 @@ pub enum Layer {
 
 impl Layer {
     /// All of them.
-    pub const ALL: [Layer; 5] = [Layer::Host, Layer::Switch, Layer::Edge, Layer::Aggregation, Layer::Core];
+    pub const ALL: [Layer; 7] =
+        [Layer::Host, Layer::Nvlink, Layer::Pcie, Layer::Switch, Layer::Edge, Layer::Aggregation, Layer::Core];
 
     /// As written in results.
     pub fn name(self) -> &'static str {
         match self {
             Layer::Host => "host",
+            Layer::Nvlink => "nvlink",
+            Layer::Pcie => "pcie",
             Layer::Switch => "switch",
             Layer::Edge => "edge",
             Layer::Aggregation => "aggregation",
@@ -105,6 +113,7 @@ pub struct Fabric {
     /// By node, in a fabric of groups: the number of its group, or [`NO_GROUP`].
     groups: Vec<u32>,
     hosts_forward: bool,
+    servers: Option<Servers>,
 }
 
 /// The node is in no group.
@@ -129,6 +138,10 @@ impl Fabric {
     /// Do hosts pass on packets that are for others?
     pub fn hosts_forward(&self) -> bool {
         self.hosts_forward
+    }
+    /// The servers, in a fabric whose servers have several hosts.
+    pub fn servers(&self) -> Option<&Servers> {
+        self.servers.as_ref()
     }
     /// The group of a switch, in a fabric of groups such as a dragonfly; they are numbered from 0.
     pub fn group(&self, switch: NodeId) -> Option<u32> {
@@ -195,9 +208,16 @@ impl Fabric {
     pub fn reverse(&self, link: LinkId) -> LinkId {
         self.reverse[link.index()]
     }
-    /// The capacity of the links from all hosts together, bit/s.
+    /// The capacity of the links from all hosts together, bit/s; where servers have several hosts, of those
+    /// that leave servers.
     pub fn access_rate(&self) -> f64 {
-        self.links.iter().filter(|l| l.from.index() < self.hosts).map(|l| l.rate.0 as f64).sum()
+        let is_access = |l: &&LinkSpec| match &self.servers {
+            None => l.from.index() < self.hosts,
+            Some(servers) => {
+                servers.place(l.from.index()) != Place::Outside && servers.place(l.to.index()) == Place::Outside
+            }
+        };
+        self.links.iter().filter(is_access).map(|l| l.rate.0 as f64).sum()
     }
 
     /// By node: the number of links from `node` to it, on the shortest way; none, if there is no way.
@@ -217,23 +237,11 @@ impl Fabric {
         distances
     }
 
-    /// The switches on the shortest paths between the two hosts that are farthest apart, found as in
-    /// [`Fabric::longest_round_trip`].
-    pub fn most_switches(&self) -> u32 {
-        let farthest = |from: HostId| {
-            let distances = self.distances_from(from.into());
-            let links =
-                HostId::first(self.hosts()).map(|host| (distances[NodeId::from(host).index()].unwrap_or(0), host));
-            links.max_by_key(|(links, _)| *links).unwrap_or((0, from))
-        };
-        let (_, far) = farthest(HostId::new(0));
-        farthest(far).0.saturating_sub(1)
-    }
-
     /// The rack and the pod of each host: the nearest switch, by its first NIC, and the switches joined
     /// to that one without core switches or hosts between them; each by the number of its first
     /// switch. Hosts that cables join, and that no switch is joined to, are a rack and a pod, by the
     /// number of the first of them.
+    /// A server of several hosts is a rack, and in the pod of its first NIC.
     pub fn racks_and_pods(&self) -> Vec<(u32, u32)> {
         let mut pods: Vec<NodeId> = NodeId::first(self.nodes()).collect();
         let is_below_core = |node: NodeId| node.index() >= self.hosts && self.layer(node) != Layer::Core;
@@ -253,9 +261,19 @@ impl Fabric {
         }
         let place = |host: NodeId| {
             let rack = self.rack(host);
-            (rack.into(), pods[rack.index()].into())
+            (rack.into(), pods[self.joined_to(rack).index()].into())
         };
         NodeId::first(self.hosts).map(place).collect()
+    }
+
+    /// A rack itself; of the switch inside a server, the switch of the server's first NIC.
+    fn joined_to(&self, rack: NodeId) -> NodeId {
+        if self.layer(rack) != Layer::Nvlink {
+            return rack;
+        }
+        let neighbours = |node: NodeId| self.links_from(node).map(|link| self.links[link.index()].to);
+        let first_host = neighbours(rack).next().into_iter();
+        first_host.flat_map(neighbours).find(|to| self.layer(*to) != Layer::Nvlink).unwrap_or(rack)
     }
 
     /// The switch that is nearest to a host, where hosts pass packets on; the first of the hosts that are
@@ -307,6 +325,7 @@ pub struct FabricBuilder {
     links: Vec<LinkSpec>,
     groups: Vec<Vec<NodeId>>,
     hosts_forward: bool,
+    servers: Option<Servers>,
 }
 
 impl FabricBuilder {
@@ -338,6 +357,17 @@ impl FabricBuilder {
     /// Lets hosts forward packets for other hosts, as in server-centric fabrics.
     pub fn hosts_forward(&mut self) {
         self.hosts_forward = true;
+    }
+
+    /// These nodes are servers. Their hosts forward if the servers relay.
+    pub fn servers(&mut self, servers: Servers) {
+        self.hosts_forward = servers.relays();
+        self.servers = Some(servers);
+    }
+
+    /// The number of nodes so far.
+    pub fn nodes(&self) -> usize {
+        self.names.len()
     }
 
     /// The finished fabric.
@@ -375,6 +405,7 @@ impl FabricBuilder {
             first_link,
             reverse,
             hosts_forward: self.hosts_forward,
+            servers: self.servers,
         }
     }
 }
@@ -398,7 +429,7 @@ mod tests {
 
     #[test]
     fn layers_have_their_names() {
-        assert_eq!(Layer::ALL.map(Layer::name), ["host", "switch", "edge", "aggregation", "core"]);
+        assert_eq!(Layer::ALL.map(Layer::name), ["host", "nvlink", "pcie", "switch", "edge", "aggregation", "core"]);
     }
 
     /// Three cables between two switches, of which the second was laid from the other end.

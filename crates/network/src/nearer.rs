@@ -2,6 +2,7 @@
 //! links.
 
 use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::servers::Servers;
 use std::collections::HashSet;
 
 /// A link into a node: where it comes from, and its number there.
@@ -25,6 +26,8 @@ pub(crate) struct Nearer {
     queue: Vec<u32>,
     /// The first nodes, this many, are ends and do not forward.
     ends: u32,
+    /// They have a say in which links lead on.
+    servers: Option<Servers>,
 }
 
 impl Nearer {
@@ -58,12 +61,13 @@ impl Nearer {
             distance: vec![u32::MAX; nodes],
             queue: Vec::with_capacity(nodes),
             ends: if fabric.hosts_forward() { 0 } else { fabric.hosts() as u32 },
+            servers: fabric.servers().cloned(),
         }
     }
 
     /// Searches from `target`.
     pub(crate) fn search(&mut self, target: NodeId) {
-        let Nearer { arcs, first_arc, bits, first_word, distance, queue, ends } = self;
+        let Nearer { arcs, first_arc, bits, first_word, distance, queue, ends, servers } = self;
         bits.fill(0);
         distance.fill(u32::MAX);
         distance[target.index()] = 0;
@@ -76,6 +80,10 @@ impl Nearer {
             let beyond = distance[node] + 1;
             for arc in &arcs[first_arc[node] as usize..first_arc[node + 1] as usize] {
                 let from = arc.from as usize;
+                let leads = |servers: &Servers| servers.leads(from, node, target.index());
+                if !servers.as_ref().is_none_or(leads) {
+                    continue;
+                }
                 if distance[from] == u32::MAX {
                     distance[from] = beyond;
                     if arc.from >= *ends {

@@ -1,11 +1,12 @@
 //! Round-trip times of a fabric without load.
 
-use crate::fabric::{Fabric, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::LinkKind;
+use crate::nearer::Nearer;
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use linkpool_units::{HostId, Time};
-use std::collections::VecDeque;
+use std::collections::HashSet;
 
 impl Fabric {
     /// The round-trip time without load between the two hosts that are farthest apart: a packet of
@@ -19,40 +20,40 @@ impl Fabric {
         self.farthest(far, data, answer).1
     }
 
-    /// The host whose round-trip time from `host` is longest, and that time.
+    /// The host whose round-trip time to `host` is longest, and that time.
     fn farthest(&self, host: HostId, data: u16, answer: u16) -> (HostId, Time) {
-        let time = |node: NodeId, size: u16, link: usize| {
-            let spec = &self.links()[link];
-            debug_assert!(spec.from == node);
+        let time = |size: u16, link: LinkId| {
+            let spec = &self.links()[link.index()];
             LinkKind::new(spec.rate, spec.delay, Thresholds::drop_tail(QueueLimit::Packets(1))).serialisation(size)
                 + spec.delay
         };
-        let mut reached: Vec<Option<(u32, Time)>> = vec![None; self.nodes()];
-        reached[NodeId::from(host).index()] = Some((0, Time::ZERO));
-        let mut next = VecDeque::from([NodeId::from(host)]);
-        while let Some(node) = next.pop_front() {
-            let Some((hops, so_far)) = reached[node.index()] else { continue };
-            if node.index() < self.hosts() && node != host.into() && !self.hosts_forward() {
-                continue;
-            }
-            for link in self.links_from(node) {
-                let to = self.links()[link.index()].to;
-                let there = so_far + time(node, data, link.index()) + time(to, answer, self.reverse(link).index());
-                match &mut reached[to.index()] {
-                    unknown @ None => {
-                        *unknown = Some((hops + 1, there));
-                        next.push_back(to);
-                    }
-                    // All nodes of a distance are known before their neighbours are looked at.
-                    Some((known, longest)) if *known == hops + 1 => *longest = there.max(*longest),
-                    Some(_) => {}
-                }
-            }
+        let mut nearer = Nearer::new(self, &HashSet::new(), |_| true);
+        nearer.search(host.into());
+        let mut longest = vec![Time::ZERO; self.nodes()];
+        let nodes: Vec<NodeId> = nearer.farthest_first().filter(|node| *node != host.into()).collect();
+        for node in nodes.into_iter().rev() {
+            let over = |link: LinkId| {
+                let beyond = longest[self.links()[link.index()].to.index()];
+                beyond + time(data, link) + time(answer, self.reverse(link))
+            };
+            longest[node.index()] = nearer.links(self, node).into_iter().map(over).max().unwrap_or(Time::ZERO);
         }
-        let hosts = HostId::first(self.hosts()).zip(&reached);
-        let times = hosts.filter_map(|(host, reached)| reached.map(|(_, time)| (host, time)));
         // Of those that are as far, the first.
+        let times = HostId::first(self.hosts()).zip(longest);
         times.fold((host, Time::ZERO), |far, new| if new.1 > far.1 { new } else { far })
+    }
+
+    /// The switches on the shortest paths between the two hosts that are farthest apart, found as in
+    /// [`Fabric::longest_round_trip`].
+    pub fn most_switches(&self) -> u32 {
+        let mut nearer = Nearer::new(self, &HashSet::new(), |_| true);
+        let mut farthest = |to: HostId| {
+            nearer.search(to.into());
+            let links = HostId::first(self.hosts()).zip(nearer.distance()).map(|(host, links)| (*links, host));
+            links.filter(|(links, _)| *links != u32::MAX).max_by_key(|(links, _)| *links).unwrap_or((0, to))
+        };
+        let (_, far) = farthest(HostId::new(0));
+        farthest(far).0.saturating_sub(1)
     }
 }
 

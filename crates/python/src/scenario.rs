@@ -254,6 +254,11 @@ impl Scenario {
         dict.set_item("nodes", nodes)?;
         dict.set_item("hosts", fabric.hosts())?;
         dict.set_item("hosts_forward", fabric.hosts_forward())?;
+        let place = |node: usize| fabric.servers().map(|servers| servers.place(node));
+        let servers: Vec<_> = (0..fabric.nodes()).map(|node| place(node)?.server()).collect();
+        let rails: Vec<_> = (0..fabric.hosts()).map(|host| place(host)?.rail()).collect();
+        dict.set_item("servers", servers)?;
+        dict.set_item("rails", rails)?;
         dict.set_item("links", links)?;
         dict.set_item("flows", flows)?;
         dict.set_item("transports", transports)?;

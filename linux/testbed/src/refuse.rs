@@ -44,6 +44,10 @@ pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());
     ensure!(!fabric.hosts_forward(), "[topology.bcube]: its hosts forward packets, those of the test bed do not");
+    ensure!(
+        fabric.servers().is_none(),
+        "[topology.gpu-servers]: its hosts know their servers, those of the test bed do not"
+    );
     if scenario.routing.kind == Spreading::TwoLevel {
         bail!("[routing] kind: with \"two-level\" hosts have several addresses, those of the test bed have one");
     }

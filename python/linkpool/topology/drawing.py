@@ -11,7 +11,13 @@ from linkpool.topology.fabric import LAYERS, Fabric
 from linkpool.topology.layout import positions
 from linkpool.units import show_rate
 
-COLOURS = dict(zip(LAYERS, ["#7f7f7f", "#0072b2", "#009e73", "#d55e00", "#cc79a7"], strict=True))
+COLOURS = dict(
+    zip(
+        LAYERS,
+        ["#7f7f7f", "#56b4e9", "#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7"],
+        strict=True,
+    )
+)
 CABLES = ["#888888", "#333333", "#e69f00", "#56b4e9", "#f0e442"]
 """By rate, in ascending order, round the end."""
 
@@ -70,7 +76,8 @@ def draw(fabric: Fabric) -> Figure:
                 )
         for node, name in enumerate(fabric.names):
             # Below what is below all else, beside nothing but cables elsewhere.
-            above = -12 if layered and node < fabric.hosts else 5
+            below = node < fabric.hosts or fabric.layers[node] == "nvlink"
+            above = -12 if layered and below else 5
             axes.annotate(
                 name,
                 at[node],

@@ -10,7 +10,7 @@ from pathlib import Path
 from linkpool import _core
 from linkpool.loading import read_text
 
-LAYERS = ["host", "edge", "aggregation", "core", "switch"]
+LAYERS = ["host", "nvlink", "pcie", "edge", "aggregation", "core", "switch"]
 """From below; `switch` is where a topology has no layers."""
 
 SOURCES = 32
@@ -55,6 +55,8 @@ class Fabric:
         self.layers = [layer for _, layer in plan["nodes"]]
         self.hosts = plan["hosts"]
         self.hosts_forward = plan["hosts_forward"]
+        self.servers = plan["servers"]
+        self.rails = plan["rails"]
         self.links = plan["links"]
         self.neighbours: list[list[int]] = [[] for _ in self.names]
         for source, target, _, _ in self.links:
@@ -106,7 +108,7 @@ class Fabric:
         found: dict[tuple[int, int], tuple[str, str]] = {}
         for rack in racks[::step]:
             source = rack[0]
-            hops, paths = self._paths_from(source)
+            hops, paths = self._paths_to(source)
             # Of a rack one host stands for all, and for the host's own rack its neighbour.
             ends: Iterable[int] = (
                 other[other is rack] for other in racks if len(other) > (other is rack)
@@ -117,22 +119,45 @@ class Fabric:
         classes = [PathClass(*key, example) for key, example in sorted(found.items())]
         return [c for c in classes if c.paths], step == 1
 
-    def _paths_from(self, source: int) -> tuple[list[int], list[int]]:
-        """Return the hops to each node, and over how many shortest paths."""
+    def steps_to(self, node: int, end: int) -> list[int]:
+        """Return the neighbours from which packets to `end` may come to `node`."""
+        if node < self.hosts and node != end and not self.hosts_forward:
+            return []
+        home = self.servers[end]
+        if home is None:
+            return self.neighbours[node]
+        return [other for other in self.neighbours[node] if self._leads(other, node, end, home)]
+
+    def _leads(self, node: int, other: int, end: int, home: int) -> bool:
+        """Return whether a packet to `end`, in server `home`, may go from a node to another.
+
+        Inside a server packets take NVLink alone. Others leave by the NIC of the sender, or, where
+        hosts forward, of a host of the server on the rail of `end`.
+        """
+        away, relays, rail = self.servers[node] != home, self.hosts_forward, self.rails[end]
+        if node < self.hosts:
+            own = self.rails[node] == rail
+            if self.layers[other] == "nvlink":
+                return not away or (relays and not own)
+            return away and (not relays or own)
+        if other >= self.hosts or other == end:
+            return True
+        return self.layers[node] == "nvlink" and away and relays and self.rails[other] == rail
+
+    def _paths_to(self, end: int) -> tuple[list[int], list[int]]:
+        """Return the hops from each node, and over how many shortest paths."""
         hops = [-1] * len(self.names)
         paths = [0] * len(self.names)
-        hops[source], paths[source] = 0, 1
-        queue = deque([source])
+        hops[end], paths[end] = 0, 1
+        queue = deque([end])
         while queue:
             node = queue.popleft()
-            if node < self.hosts and node != source and not self.hosts_forward:
-                continue
-            for target in self.neighbours[node]:
-                if hops[target] < 0:
-                    hops[target] = hops[node] + 1
-                    queue.append(target)
-                if hops[target] == hops[node] + 1:
-                    paths[target] += paths[node]
+            for source in self.steps_to(node, end):
+                if hops[source] < 0:
+                    hops[source] = hops[node] + 1
+                    queue.append(source)
+                if hops[source] == hops[node] + 1:
+                    paths[source] += paths[node]
         return hops, paths
 
 

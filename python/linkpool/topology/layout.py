@@ -15,6 +15,8 @@ HOSTS_IN_A_ROW = 8
 
 def positions(fabric: Fabric) -> Points:
     """Return x and y of each node: in layers, on a circle of groups, or by distance."""
+    if any(server is not None for server in fabric.servers):
+        return _servers(fabric)
     if fabric.hosts_forward:
         return _levels(fabric)
     if set(fabric.layers) <= {"host", *ROWS} and "edge" in fabric.layers:
@@ -49,6 +51,22 @@ def _tree(fabric: Fabric) -> Points:
         for i, host in enumerate(hosts):
             row, column = divmod(i, columns)
             at[host] = middle[switch] + 0.8 * width * (_spread(columns)[column] - 0.5), -0.12 * row
+    return at
+
+
+def _servers(fabric: Fabric) -> Points:
+    """GPUs in a row, server by server; NVLink switches below them, all other switches above."""
+    at = np.zeros((len(fabric.names), 2))
+    count = len({server for server in fabric.servers if server is not None})
+    rows = [("nvlink", -1.0), ("host", 0.0), ("pcie", 0.7), ("edge", 1.7), ("core", 2.7)]
+    for layer, height in rows:
+        nodes = [node for node, of in enumerate(fabric.layers) if of == layer]
+        at[nodes, 1] = height
+        if nodes and fabric.servers[nodes[0]] is not None:
+            places = 0.9 * (_spread(len(nodes) // count) - 0.5)
+            at[nodes, 0] = (np.add.outer(np.arange(count) + 0.5, places) / count).ravel()
+        else:
+            at[nodes, 0] = _spread(len(nodes))
     return at
 
 

@@ -6,6 +6,7 @@ mod dragonfly;
 mod dumbbell;
 mod fat_tree;
 mod galois;
+mod gpu_servers;
 mod leaf_spine;
 mod many_to_one;
 mod multi_plane;
@@ -21,6 +22,7 @@ pub use bcube::BCube;
 pub use dragonfly::Dragonfly;
 pub use dumbbell::Dumbbell;
 pub use fat_tree::{FatTree, fat_tree};
+pub use gpu_servers::GpuServers;
 pub use leaf_spine::LeafSpine;
 pub use many_to_one::ManyToOne;
 pub use multi_plane::MultiPlane;
@@ -85,6 +87,9 @@ topologies! {
     /// Hosts `h0..` with a port in each plane; leaves `l<plane>.<i>`, spines `s<plane>.<i>`, or
     /// `s<i>` if all planes share them.
     MultiPlane = "multi-plane";
+    /// GPUs `g<server>.<i>`, which are the hosts; NVLink switches `n<server>.<i>`, PCIe switches
+    /// `p<server>.<nic>`; leaves `l<rail>.<group>` or `l<group>`; spines `s<i>` or `s<rail>.<i>`.
+    GpuServers = "gpu-servers";
     /// Hosts `h0..`; D_A D_I / 4 top-of-rack `t<i>`, D_I aggregation `a<i>`, D_A / 2 intermediate
     /// `i<i>`.
     Vl2 = "vl2";

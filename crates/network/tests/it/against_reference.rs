@@ -1,7 +1,7 @@
 //! The network against a plain event-driven simulator, packet for packet: when each arrives, marked
 //! or not, what each port drops, marks and holds.
 
-use crate::common::topologies::{leaf_spine, pods_and_racks};
+use crate::common::topologies::{gpu_servers, leaf_spine, pods_and_racks};
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, long_queues, scenes, tapped, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::topology::{self, Generator};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Fabrics of the papers, small.
 fn topologies() -> impl Strategy<Value = Fabric> {
-    (0u32..7, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
+    (0u32..8, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
         let (rate, delay) = (crate::common::RATES[rate], Time::from_ns(delay));
         match kind {
             0 => topology::ManyToOne { senders: 6, rate, delay }.fabric(),
@@ -26,9 +26,17 @@ fn topologies() -> impl Strategy<Value = Fabric> {
                 leaf_spine(3, 2, 3, [host, uplink]).fabric()
             }
             5 => bundles(rate, delay),
+            6 => servers(rate, delay),
             _ => topology::fat_tree(4, 2, rate, delay),
         }
     })
+}
+
+/// Four servers of four GPUs, of which two share a NIC on one of two rails, and GPUs pass packets on to their rail.
+fn servers(rate: Rate, delay: Time) -> Fabric {
+    let base = gpu_servers();
+    let small = topology::GpuServers { servers_per_group: 2, gpus: 4, nics: 2, pxn: true, spines: 2, ..base };
+    topology::GpuServers { rate, delay, pcie_rate: rate, nvlink_rate: base.rate, nvlink_delay: delay, ..small }.fabric()
 }
 
 /// Six hosts at two leaves, one with two NICs at its leaf; three cables from each leaf to a spine, of which one is slower

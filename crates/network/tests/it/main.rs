@@ -4,6 +4,7 @@ mod against_reference;
 mod common;
 mod disjoint;
 mod fat_tree;
+mod gpu_servers;
 mod messages;
 mod nonminimal;
 mod odd_rates;

@@ -202,6 +202,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("fat-tree", "FatTree"),
         ("leaf-spine", "LeafSpine"),
         ("multi-plane", "MultiPlane"),
+        ("gpu-servers", "GpuServers"),
         ("vl2", "Vl2"),
         ("bcube", "BCube"),
         ("dragonfly", "Dragonfly"),

@@ -21,6 +21,8 @@ const TOPOLOGIES: &[&str] = &[
     "[topology.slim-fly]\nq = 4\nhosts_per_router = 1\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.xpander]\ndegree = 3\nlift = 2\nhosts_per_switch = 1\nseed = 7\nrate = \"1Gbps\"\ndelay = \"1us\"\nswitch_rate = \"2Gbps\"\n",
     "[topology.vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
+    "[topology.gpu-servers]\ngroups = 2\nservers_per_group = 1\ngpus = 4\nnics = 2\npxn = true\nshared_spines = false\nspines = 1\n\
+     nvlink_switches = 2\nnvlink_rate = \"40Gbps\"\nnvlink_delay = \"0.3us\"\nrate = \"1Gbps\"\ndelay = \"1us\"\npcie_rate = \"2Gbps\"\n",
     "[topology.bcube]\nn = 2\nk = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n",
     "[topology.triangle]\nbottleneck_rates = [\"12Mbps\", \"10Mbps\", \"8Mbps\"]\nrate = \"1Gbps\"\ndelay = \"1ms\"\n",

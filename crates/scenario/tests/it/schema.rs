@@ -99,6 +99,6 @@ fn values_of_several_forms_are_described() {
     assert_eq!(form("Reconverge", "anyOf"), json!([{ "$ref": "#/$defs/Time" }, { "const": "never" }]));
     assert_eq!(
         form("Tier", "pattern"),
-        r"^\s*(host|switch|edge|aggregation|core)\s*<?->\s*(host|switch|edge|aggregation|core)\s*$"
+        r"^\s*(host|nvlink|pcie|switch|edge|aggregation|core)\s*<?->\s*(host|nvlink|pcie|switch|edge|aggregation|core)\s*$"
     );
 }

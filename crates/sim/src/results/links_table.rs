@@ -26,7 +26,7 @@ table! {
     from: str, "" = row.plan.fabric.name(row.spec.from);
     /// Receiving node.
     to: str, "" = row.plan.fabric.name(row.spec.to);
-    /// Layer of the sending port: `host`, `edge`, `aggregation`, `core` or `switch`.
+    /// Layer of the sending port: `host`, `nvlink`, `pcie`, `edge`, `aggregation`, `core` or `switch`.
     layer: str, "" = row.plan.fabric.layer(row.spec.from).name();
     /// Layer of the receiving node: `edge` to `aggregation` is upwards, `aggregation` to `edge`
     /// downwards.

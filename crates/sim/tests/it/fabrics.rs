@@ -3,13 +3,15 @@
 use crate::common::{Whole, run_on, scenario};
 use linkpool_sim::Plan;
 
-const TOPOLOGIES: [&str; 7] = [
+const TOPOLOGIES: [&str; 9] = [
     "leaf-spine]\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\nuplink_rate = \"4Gbps\"",
     "fat-tree]\nk = 4\ntiers = 2",
     "fat-tree]\nk = 4\nnics = 2\ncore_delay = \"4us\"",
     "vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 3",
     "bcube]\nn = 3\nk = 1",
     "bcube]\nn = 2\nk = 3",
+    "gpu-servers]\ngroups = 2\nservers_per_group = 2\ngpus = 4\nspines = 2\nnvlink_rate = \"8Gbps\"\nnvlink_delay = \"500ns\"",
+    "gpu-servers]\ngroups = 2\nservers_per_group = 2\ngpus = 4\nnics = 2\npxn = true\nspines = 2\nnvlink_rate = \"8Gbps\"\nnvlink_delay = \"500ns\"",
     "ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\", \"2Gbps\"]",
 ];
 

@@ -15,7 +15,7 @@ fn ideals(r: &Run) -> Vec<Option<Time>> {
 }
 
 /// The only flow's completion time, and its ideal, in picoseconds.
-fn lone(topology: &str, transport: &str, (from, to, size): (&str, &str, &str)) -> (u64, u64) {
+pub fn lone(topology: &str, transport: &str, (from, to, size): (&str, &str, &str)) -> (u64, u64) {
     let r = run(&format!(
         r#"
         duration = "1s"
@@ -37,11 +37,11 @@ fn lone(topology: &str, transport: &str, (from, to, size): (&str, &str, &str)) -
 }
 
 /// The tolerance of the ideal for rounding: 2 ps a packet and hop.
-fn rounding(packets: u64, hops: u64) -> u64 {
+pub fn rounding(packets: u64, hops: u64) -> u64 {
     2 * (packets + 4 * hops)
 }
 
-const RENO: &str = "control = \"reno\"\ninitial_window = 10000";
+pub const RENO: &str = "control = \"reno\"\ninitial_window = 10000";
 
 /// 7 packets at 10 Gbps over two links of 2 us: each is 1,169.6 ns on the wire, an ACK 33.6 ns. The
 /// third segment of the handshake is before the data.

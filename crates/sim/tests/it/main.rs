@@ -12,6 +12,7 @@ mod divided;
 mod equilibria;
 mod estimates;
 mod fabrics;
+mod gpu_servers;
 mod ideal;
 mod incast;
 mod inference;

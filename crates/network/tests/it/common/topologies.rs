@@ -1,8 +1,8 @@
 //! Topologies by the cables of their layers.
 
 use linkpool_network::topology::{
-    BCube, Dragonfly, FatTree, Generator, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2, Xpander,
-    fat_tree,
+    BCube, Dragonfly, FatTree, Generator, GpuServers, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2,
+    Xpander, fat_tree,
 };
 use linkpool_network::{Cable, Fabric};
 use linkpool_units::{Rate, Time};
@@ -107,4 +107,28 @@ pub fn pods_and_racks() -> impl Strategy<Value = Fabric> {
             leaf_spine(4, 2, 3, [cable, Cable { rate: Rate::gbps(1), ..cable }]).fabric()
         }
     })
+}
+
+/// Two groups of four servers, each of eight GPUs with a NIC each on rails with shared spines.
+pub fn gpu_servers() -> GpuServers {
+    let [nvlink, nic] = [(3200, 150), (400, 500)].map(|(rate, delay)| (Rate::gbps(rate), Time::from_ns(delay)));
+    GpuServers {
+        groups: 2,
+        servers_per_group: 4,
+        gpus: 8,
+        nics: 8,
+        rails: true,
+        pxn: false,
+        shared_spines: true,
+        spines: 4,
+        nvlink_switches: 1,
+        nvlink_rate: nvlink.0,
+        nvlink_delay: nvlink.1,
+        pcie_rate: nic.0,
+        pcie_delay: nvlink.1,
+        rate: nic.0,
+        delay: nic.1,
+        uplink_rate: nic.0,
+        uplink_delay: nic.1,
+    }
 }

@@ -21,7 +21,7 @@ struct Fabric {
 fn fabrics() -> impl Strategy<Value = Fabric> {
     let rate = pick(&["1Gbps", "3Gbps", "10Gbps"]);
     let delay = pick(&["100ns", "1us", "5.6us", "20us"]);
-    (0u32..14, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+    (0u32..15, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
         let few = n.min(3);
         let (kind, keys, hosts, link) = match kind {
             0 => ("many-to-one", format!("senders = {}", n + 1), n + 2, "W->R"),
@@ -47,6 +47,19 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
             12 => {
                 let keys = format!("degree = 3\nlift = {few}\nhosts_per_switch = 1");
                 ("xpander", keys, 4 * few, "x0.0->h0")
+            }
+            13 => {
+                let keys = format!(
+                    "groups = 2\nservers_per_group = {few}\ngpus = 4\nnics = {}\npxn = {}\nspines = 1",
+                    1 << few % 3,
+                    n > 3
+                );
+                (
+                    "gpu-servers",
+                    format!("{keys}\nnvlink_rate = \"8Gbps\"\nnvlink_delay = \"300ns\""),
+                    8 * few,
+                    "n0.0->g0.0",
+                )
             }
             _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
         };

@@ -1,0 +1,83 @@
+//! Servers of several hosts: which of the shortest paths are taken inside of them, and between them.
+
+/// What a node is to its server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// It is in no server.
+    Outside,
+    /// A host (a GPU) of this server, with its NIC on this rail.
+    Host {
+        /// The number of the server.
+        server: u32,
+        /// The number of the rail: hosts of equal rails have a NIC at leaves of the rail.
+        rail: u32,
+    },
+    /// A switch that joins all hosts of this server, and nothing else (NVLink).
+    Inner {
+        /// The number of the server.
+        server: u32,
+    },
+    /// A switch between hosts of this server and their NIC (PCIe).
+    Shared {
+        /// The number of the server.
+        server: u32,
+    },
+}
+
+impl Place {
+    /// The number of the server.
+    pub fn server(self) -> Option<u32> {
+        match self {
+            Place::Outside => None,
+            Place::Host { server, .. } | Place::Inner { server } | Place::Shared { server } => Some(server),
+        }
+    }
+
+    /// The rail of a host.
+    pub fn rail(self) -> Option<u32> {
+        if let Place::Host { rail, .. } = self { Some(rail) } else { None }
+    }
+}
+
+/// The servers of a fabric. Hosts of one server reach each other over its inner switches alone, whatever else
+/// joins them.
+///
+/// With `relays`, packets to another server leave by the NIC of the rail of their destination: a host
+/// of another rail sends them over the inner switches to a host of this one, which passes them on (PXN of NCCL: Jeaugey, "Doubling
+/// all2all Performance with NCCL 2.12", NVIDIA Technical Blog, 2022). Otherwise they leave by the sender's own NIC, and no host passes packets on.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    places: Vec<Place>,
+    relays: bool,
+}
+
+impl Servers {
+    /// By node: its place; do hosts pass on what is for their rail?
+    pub fn new(places: Vec<Place>, relays: bool) -> Servers {
+        Servers { places, relays }
+    }
+
+    /// The place of a node.
+    pub fn place(&self, node: usize) -> Place {
+        self.places[node]
+    }
+
+    /// Do hosts pass on what is for their rail?
+    pub fn relays(&self) -> bool {
+        self.relays
+    }
+
+    /// May a packet to `target` go from one node to another, which a link joins?
+    pub(crate) fn leads(&self, from: usize, to: usize, target: usize) -> bool {
+        let Place::Host { server: home, rail } = self.place(target) else { return true };
+        match (self.place(from), self.place(to)) {
+            (Place::Host { server, rail: own }, Place::Inner { .. }) => server == home || self.relays && own != rail,
+            (Place::Host { server, rail: own }, _) => server != home && (!self.relays || own == rail),
+            (Place::Inner { server }, Place::Host { rail: of, .. }) => {
+                to == target || self.relays && server != home && of == rail
+            }
+            (_, Place::Host { .. }) => to == target,
+            _ => true,
+        }
+    }
+}
