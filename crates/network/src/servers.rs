@@ -67,17 +67,15 @@ impl Servers {
         self.relays
     }
 
-    /// May a packet to `target` go from one node to another, which a link joins?
+    /// May a packet to `target` go from one node to another, which a link joins? Only at hosts there is something
+    /// to forbid: what leads away from a destination is on no shortest path.
     pub(crate) fn leads(&self, from: usize, to: usize, target: usize) -> bool {
-        let Place::Host { server: home, rail } = self.place(target) else { return true };
-        match (self.place(from), self.place(to)) {
-            (Place::Host { server, rail: own }, Place::Inner { .. }) => server == home || self.relays && own != rail,
-            (Place::Host { server, rail: own }, _) => server != home && (!self.relays || own == rail),
-            (Place::Inner { server }, Place::Host { rail: of, .. }) => {
-                to == target || self.relays && server != home && of == rail
-            }
-            (_, Place::Host { .. }) => to == target,
-            _ => true,
-        }
+        let (Place::Host { server: home, rail }, Place::Host { server, rail: own }) =
+            (self.place(target), self.place(from))
+        else {
+            return true;
+        };
+        let is_inner = matches!(self.place(to), Place::Inner { .. });
+        is_inner || server != home && (!self.relays || own == rail)
     }
 }

@@ -123,26 +123,21 @@ class Fabric:
         """Return the neighbours from which packets to `end` may come to `node`."""
         if node < self.hosts and node != end and not self.hosts_forward:
             return []
-        home = self.servers[end]
-        if home is None:
-            return self.neighbours[node]
-        return [other for other in self.neighbours[node] if self._leads(other, node, end, home)]
+        return [other for other in self.neighbours[node] if self._leads(other, node, end)]
 
-    def _leads(self, node: int, other: int, end: int, home: int) -> bool:
-        """Return whether a packet to `end`, in server `home`, may go from a node to another.
+    def _leads(self, node: int, other: int, end: int) -> bool:
+        """Return whether a packet to `end` may go from a node to another.
 
         Inside a server packets take NVLink alone. Others leave by the NIC of the sender, or, where
         hosts forward, of a host of the server on the rail of `end`.
         """
-        away, relays, rail = self.servers[node] != home, self.hosts_forward, self.rails[end]
-        if node < self.hosts:
-            own = self.rails[node] == rail
-            if self.layers[other] == "nvlink":
-                return not away or (relays and not own)
-            return away and (not relays or own)
-        if other >= self.hosts or other == end:
+        if node >= self.hosts or self.servers[end] is None or self.layers[other] == "nvlink":
             return True
-        return self.layers[node] == "nvlink" and away and relays and self.rails[other] == rail
+        away, same_rail = (
+            self.servers[node] != self.servers[end],
+            self.rails[node] == self.rails[end],
+        )
+        return away and (same_rail or not self.hosts_forward)
 
     def _paths_to(self, end: int) -> tuple[list[int], list[int]]:
         """Return the hops from each node, and over how many shortest paths."""

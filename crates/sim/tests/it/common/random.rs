@@ -51,7 +51,7 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
             13 => {
                 let keys = format!(
                     "groups = 2\nservers_per_group = {few}\ngpus = 4\nnics = {}\npxn = {}\nspines = 1",
-                    1 << few % 3,
+                    1 << (few % 3),
                     n > 3
                 );
                 (
