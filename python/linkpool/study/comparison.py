@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
@@ -135,7 +136,10 @@ class Comparison:
         return "\n\n".join(blocks)
 
     def latex(self) -> str:
-        """Return the comparison as a LaTeX table, for the package booktabs."""
+        """Return the comparison as a LaTeX table, for the package booktabs.
+
+        The lines of a cell are lines of the table, as columns of whole cells would not fit a page.
+        """
         grid = self._grid()
         lines = [
             rf"\begin{{tabular}}{{l{'r' * len(grid.columns)}}}",
@@ -148,11 +152,10 @@ class Comparison:
                 span = len(grid.columns) + 1
                 lines.append(rf"\multicolumn{{{span}}}{{l}}{{{_escape(group.name)}}} \\")
             for what, cells in group.rows:
-                texts = []
-                for name in grid.columns:
-                    shown = [_escape(line) for line in grid.cell(name, cells)]
-                    texts.append(" ".join(shown).translate(_IN_LATEX))
-                lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
+                columns = [grid.cell(name, cells) for name in grid.columns]
+                for texts in zip_longest([_name(what)], *columns, fillvalue=""):
+                    row = " & ".join(_escape(text).translate(_IN_LATEX) for text in texts)
+                    lines.append(row + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
     def _grid(self) -> "_Grid":
@@ -281,7 +284,11 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def _ends(low: float, high: float) -> str:
-    return f" ({_rough(low)} to {_rough(high)})"
+    ends = _rough(low), _rough(high)
+    if ends[0] == ends[1]:
+        # Close to 1, two digits may say nothing: 0.997 to 1.04 would be 1 to 1.
+        ends = show_number(low), show_number(high)
+    return f" ({ends[0]} to {ends[1]})"
 
 
 def _verdict(row: dict[str, Any]) -> list[str]:

@@ -86,8 +86,12 @@ def print_study(result: StudyResult, form: Format, names: str | None) -> None:
         say(f"\n{study.title}")
     comparison = Comparison(table, tuple(study.keys), study.reference)
     write(comparison, form)
+    notes = [*_legend(study, table), *comparison.notes(), *result.remarks()]
+    if form == "latex":
+        needs = r"needs \usepackage{booktabs}"
+        say("\n".join(f"% {line}" for line in (needs, *notes)))
     if form == "table":
-        print_notes(*_legend(study, table), *comparison.notes(), *result.remarks())
+        print_notes(*notes)
         _print_claims(result.verdicts)
 
 
