@@ -7,8 +7,9 @@ import pytest
 from linkpool.cli import app
 from linkpool.doubts import short_drains, untrimmed
 from linkpool.study import Plan, Study, StudyResult, run_study
-from linkpool.study.cautions import cautions
+from linkpool.study.cautions import cautions, listed
 from linkpool.study.edited import changes
+from linkpool.study.point import Point
 
 pytestmark = pytest.mark.core
 
@@ -257,3 +258,18 @@ def test_arms_that_differ_in_their_transport_alone_are_told_apart(tmp_path: Path
     arms = '{ name = "roce" }, { name = "tcp", set.transport.t.control = "reno" }'
     [line] = said(tmp_path, f"arm = [{arms}]", base)
     assert line.startswith("roce: the fabric is not lossless")
+
+
+def test_runs_are_listed_by_what_no_other_has_too() -> None:
+    points = [
+        Point({"arm": arm, "workload.poisson.0.load": load}, "", 1)
+        for arm in "abc"
+        for load in (0.1, 0.3)
+    ]
+    at = {(point.keys["arm"], point.keys["workload.poisson.0.load"]): point for point in points}
+    assert listed(points, points) == "each arm"
+    assert listed([at["a", 0.1], at["b", 0.1], at["c", 0.1]], points) == "poisson load 0.1"
+    assert listed([at["b", 0.1], at["b", 0.3]], points) == "b"
+    two = listed([at["a", 0.1], at["b", 0.1]], points)
+    assert two == "a, poisson load 0.1 and b, poisson load 0.1", "c has this load, too"
+    assert listed([Point({"arm": "base"}, "", 1)], [Point({"arm": "base"}, "", 1)]) == "the base"

@@ -4,6 +4,7 @@ import base64
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -404,3 +405,54 @@ def test_arms_can_be_switched_and_a_measure_without_values_is_not_the_first(
         browser.execute_script("arguments[0].focus()", row)
         row.send_keys("\n")
         wait(browser, lambda: browser.execute_script(chosen) == "timeouts total")
+
+
+SIZES = """
+duration = "1ms"
+drain = "100ms"
+topology.many-to-one = { senders = 4, rate = "10Gbps", delay = "1us" }
+queue = { limit = 100, mark = 20 }
+transport.t.control = "dctcp"
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_labels_of_charts_are_whole_and_do_not_touch(tmp_path: Path, width: int) -> None:
+    """Names of arms that differ in their last word, and sizes that are close to each other."""
+    text = SIZES + "".join(
+        f'[[workload.flow]]\ntransport = "t"\nfrom = "S{i}"\nto = "R"\nsize = "{size}"\n'
+        for i, size in enumerate(("500KB", "600KB", "650KB", "2MB"), 1)
+    )
+    (tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    arms = ", ".join(
+        f'{{ name = "a transport with marks from {mark} on", set.queue.mark = {mark} }}'
+        for mark in (10, 20)
+    )
+    study = f'base = "a.toml"\nmeasures = ["fct.mean@all"]\nreport = true\narm = [{arms}]'
+    made = Study.parse(study, tmp_path / "s.toml").run(tmp_path / "out")
+    boxes = """return [...document.querySelectorAll(arguments[0])].map((text) => {
+        const box = text.getBoundingClientRect();
+        const chart = text.closest("svg").getBoundingClientRect();
+        return [text.textContent, box.left - chart.left, box.right - chart.left, chart.width];
+    })"""
+    with opened(made.dir / "report.html") as browser:
+        # A window of Chromium may be wider than it was told to be; a frame is not.
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False},
+        )
+        browser.refresh()
+        names = ".interval g[aria-label='y-axis tick label'] text"
+        wait(browser, lambda: len(browser.execute_script(boxes, names)) == 2)
+        found = browser.execute_script(boxes, names)
+        for (name, left, right, wide), mark in zip(found, (10, 20), strict=True):
+            # Lines of a broken name have no blank between them.
+            assert name.replace(" ", "") == f"atransportwithmarksfrom{mark}on"
+            assert 0 <= left < right <= wide
+        sizes = browser.execute_script(boxes, ".scatter g[aria-label='x-axis tick label'] text")
+        shown = [label for label, *_ in sizes]
+        assert {shown[0], shown[-1]} == {"500 KB", "2 MB"}
+        edges = sorted((left, right) for _, left, right, _ in sizes)
+        assert all(before[1] < after[0] for before, after in pairwise(edges))
+        assert edges[0][0] >= 0
+        assert edges[-1][1] <= sizes[0][3]

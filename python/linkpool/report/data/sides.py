@@ -69,7 +69,12 @@ def sides(
         else f"One run each, so there are no intervals{ratios}."
     )
     runs = [(arm.name, counts_of(result)) for arm in arms for result in arm.results]
-    marks = Comparison(statistics, tuple(keys), {}).notes()
+    # The page does not show how many values a row is of.
+    marks = [
+        line
+        for line in Comparison(statistics, tuple(keys), {}).notes()
+        if not line.startswith("n: ")
+    ]
     below = ["below, the page shows of each arm the run that has the slowest flow"] * (seeds > 1)
     return {
         "note": note,
