@@ -161,6 +161,22 @@ impl CollectiveAlgorithm {
         each_chunk * u128::from(chunks)
     }
 
+    /// So many of the messages of one operation of `n` ranks, 2 or more, are added to the data of their receiver: they
+    /// stand before all others.
+    pub fn reduced(self, n: u32, chunks: u32) -> usize {
+        let (n, log) = (n as usize, n.ilog2() as usize);
+        let each_chunk = match self {
+            CollectiveAlgorithm::RingAllReduce | CollectiveAlgorithm::RingReduceScatter => (n - 1) * n,
+            CollectiveAlgorithm::DoublingAllReduce | CollectiveAlgorithm::HalvingDoublingAllReduce => n * log,
+            CollectiveAlgorithm::TreeAllReduce => n - 1,
+            CollectiveAlgorithm::RingAllGather
+            | CollectiveAlgorithm::ChainBroadcast
+            | CollectiveAlgorithm::BinomialBroadcast
+            | CollectiveAlgorithm::AllToAll => 0,
+        };
+        each_chunk * chunks as usize
+    }
+
     /// What all `n` ranks send together, over the data of one.
     pub fn sent(self, n: u32) -> f64 {
         let others = f64::from(n - 1);
@@ -265,6 +281,31 @@ mod tests {
         TreeAllReduce,
         AllToAll,
     ];
+
+    /// The n - 1 other ranks' data are added once to those of one rank, at whichever rank; with recursive doubling at all
+    /// of them, a pair in each of log2 n steps. All that is added comes before what only copies results.
+    #[test]
+    fn all_data_are_added_once() {
+        for (n, chunks) in [(2, 1), (4, 1), (8, 3)] {
+            let size = u64::from(n * chunks) * 10;
+            for algorithm in ALL {
+                let messages = algorithm.messages(n, size, chunks, 2);
+                let reduced = algorithm.reduced(n, chunks);
+                let added: u64 = messages[..reduced].iter().map(|m| m.size).sum();
+                let expected = match algorithm {
+                    RingAllReduce | RingReduceScatter | HalvingDoublingAllReduce | TreeAllReduce => {
+                        u64::from(n - 1) * size
+                    }
+                    DoublingAllReduce => u64::from(n * n.ilog2()) * size,
+                    RingAllGather | ChainBroadcast | BinomialBroadcast | AllToAll => 0,
+                };
+                assert_eq!(added, expected, "{algorithm:?} {n} {chunks}");
+                // Up the tree to its root, from a greater number to a smaller one; then down.
+                let is_up = |m: &Message| m.from > m.to;
+                assert!(algorithm != TreeAllReduce || messages.iter().filter(|m| is_up(m)).count() == reduced);
+            }
+        }
+    }
 
     /// From, to, size and what it waits for.
     fn plain(messages: &[Message]) -> Vec<(u32, u32, u64, &[u32])> {

@@ -97,6 +97,7 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
         outstanding: program.outstanding,
         groups,
         roofline: program.compute_rate.map(|compute_rate| Roofline { compute_rate, memory_rate: program.memory_rate }),
+        reduce_rate: program.reduce_rate,
     };
     let programs = read_chakra(&program.file, ranks, &rules, |rank| open(&of_rank(rank)))?;
     let groups = program.groups_file.as_ref().map(|file| known.directory.join(file));

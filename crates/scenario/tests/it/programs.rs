@@ -42,6 +42,7 @@ fn rates_of_operations_are_of_chakra() {
     let of_goal = wrong("rates", &files, &format!("{OF_GOAL}\ncompute_rate = 1e12"));
     assert_eq!(of_goal.0, "compute_rate");
     assert!(of_goal.1.contains("format = \"chakra\""), "{}", of_goal.1);
+    assert_eq!(wrong("rates", &files, &format!("{OF_GOAL}\nreduce_rate = \"1Tbps\"")).0, "reduce_rate");
     let of_chakra = "file = \"p\"\nformat = \"chakra\"";
     let alone = wrong("rates", &files, &format!("{of_chakra}\nmemory_rate = \"1Tbps\""));
     assert_eq!(alone, ("memory_rate".to_string(), "stands beside `compute_rate`; write that, too".to_string()));

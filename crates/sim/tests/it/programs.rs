@@ -446,6 +446,38 @@ fn a_trace_and_a_collective_take_the_same_time() {
     }
 }
 
+/// Four hosts as in `collectives.rs`: a message of two packets takes 16 + 10 + 8 + 10 us, a handshake 4 of 10.32 and the
+/// third segment. Adding 1,920 B takes 10 us at 1.536 Gbit/s, in which the ACK goes that else stands before the next message.
+#[test]
+fn what_ranks_add_takes_its_time() {
+    let took = |kind: u64, size: u64, keys: &str, threads: u8| -> f64 {
+        let names: Vec<String> = (0..4).map(|rank| format!("p.{rank}.et")).collect();
+        let et = chakra::rank(kind, size);
+        let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &et[..])).collect();
+        let text = format!(
+            "duration = \"90ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\ndelay = \"10us\"\n[transport.t]\n\
+             control = \"reno\"\nmss = \"960B\"\nheader = \"40B\"\nack_size = \"40B\"\nack_every = 1\n\
+             [[workload.program]]\ntransport = \"t\"\nfile = \"p\"\nformat = \"chakra\"\n{keys}"
+        );
+        times(&run_on(&beside(&text, &files), threads)).1.secs() * 1e6
+    };
+    let (message, ack, handshake, adding) = (44.0, 0.32, 4.0 * 10.32 + 0.32, 10.0);
+    let rate = "reduce_rate = \"1.536Gbps\"\n";
+    let doubling = format!("all_reduce = \"doubling-all-reduce\"\n{rate}");
+    for (kind, size, keys, expected) in [
+        (0, 7_680, "", handshake + 6.0 * message + 5.0 * ack),
+        // Three steps that add, then three that pass results on.
+        (0, 7_680, rate, handshake + 6.0 * message + 3.0 * adding + 2.0 * ack),
+        (7, 7_680, rate, handshake + 3.0 * message + 3.0 * adding),
+        (0, 1_920, &doubling, 2.0 * (handshake + message + adding)),
+    ] {
+        for threads in [1, 2] {
+            let found = took(kind, size, keys, threads);
+            assert!((found - expected).abs() < 1e-6, "{kind} {keys}: {found} instead of {expected}");
+        }
+    }
+}
+
 /// Any number of threads writes the same bytes: with computation, wildcards and iterations.
 #[test]
 fn threads_make_no_difference() {

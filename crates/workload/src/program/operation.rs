@@ -2,6 +2,7 @@
 
 use super::{MOST_NODES, Node, Op, RankBuilder};
 use crate::collective::Message;
+use linkpool_units::Rate;
 
 /// A rank that takes part in an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,18 +17,39 @@ pub struct Member {
     pub place: u32,
 }
 
+/// How ranks add what they receive to their data.
+#[derive(Clone, Copy, Debug)]
+pub struct Reducing {
+    /// Of data received.
+    pub rate: Rate,
+    /// The processor that is busy with it.
+    pub cpu: u8,
+    /// So many messages are added, the first ones.
+    pub messages: usize,
+}
+
+impl Reducing {
+    /// Nanoseconds for so many bytes, to the nearest.
+    fn nanoseconds(&self, bytes: u64) -> u64 {
+        let ns = (u128::from(bytes) * 8_000_000_000 + u128::from(self.rate.0) / 2) / u128::from(self.rate.0);
+        ns.try_into().unwrap_or(u64::MAX)
+    }
+}
+
 /// Adds the `messages` of an operation to the programs of its `members`; message i has the tag
 /// `first_tag` + i, so each matches one receive. The result is, by member, the nodes with which the
-/// operation ends there: its receives, or, if it receives nothing, its sends. None if there are too
+/// operation ends there: its receives, or what reduces them, or, if it receives nothing, its sends. None if there are too
 /// many nodes.
 pub fn add_operation(
     messages: &[Message],
     members: &[Member],
     first_tag: u32,
+    reducing: Option<Reducing>,
     ranks: &mut [RankBuilder],
 ) -> Option<Vec<Vec<u32>>> {
     let all: usize = ranks.iter().map(RankBuilder::len).sum();
-    if (all + 2 * messages.len()) as u64 > MOST_NODES {
+    let reduced = reducing.map_or(0, |reducing| reducing.messages);
+    if (all + 2 * messages.len() + reduced) as u64 > MOST_NODES {
         return None;
     }
     let [mut receives, mut sends] = [vec![0u32; messages.len()], vec![0u32; messages.len()]];
@@ -36,6 +58,7 @@ pub fn add_operation(
         let (from, to) = (members[m.from as usize], members[m.to as usize]);
         let tag = first_tag + i as u32;
         let node = |op, peer, place| Node { size: m.size, peer, tag, place, op, cpu: 0, nic: 0 };
+        let reducing = reducing.filter(|_| i < reduced);
         let sender = &mut ranks[from.rank as usize];
         sends[i] = sender.add(node(Op::Send, to.rank, from.place))?;
         for before in &m.after {
@@ -48,7 +71,14 @@ pub fn add_operation(
             (None, Some(entry)) => sender.requires(sends[i], entry),
             (None, None) => {}
         }
-        receives[i] = ranks[to.rank as usize].add(node(Op::Recv, from.rank, to.place))?;
+        let receiver = &mut ranks[to.rank as usize];
+        receives[i] = receiver.add(node(Op::Recv, from.rank, to.place))?;
+        if let Some(reducing) = reducing {
+            let size = reducing.nanoseconds(m.size);
+            let calc = Node { size, peer: 0, tag: 0, place: to.place, op: Op::Calc, cpu: reducing.cpu, nic: 0 };
+            let received = std::mem::replace(&mut receives[i], receiver.add(calc)?);
+            receiver.requires(receives[i], received);
+        }
         last[m.to as usize].0.push(receives[i]);
         last[m.from as usize].1.push(sends[i]);
     }

@@ -14,6 +14,7 @@ use std::io::Read;
 
 use super::{MOST_RANKS, Programs, RankBuilder, Source};
 use crate::collective::CollectiveAlgorithm;
+use linkpool_units::Rate;
 use operations::Operations;
 pub use roofline::Roofline;
 
@@ -32,6 +33,8 @@ pub struct ChakraRules {
     pub groups: BTreeMap<String, Vec<u32>>,
     /// The time of computations that have operations and no time; none: they are an error.
     pub roofline: Option<Roofline>,
+    /// The rate at which ranks add what they receive to their data; none: that takes no time.
+    pub reduce_rate: Option<Rate>,
 }
 
 /// Reads the programs of the files `name.0.et` and so on; `open` opens the file of a rank, of which
@@ -66,7 +69,10 @@ pub fn read_chakra<R: Read>(
             "{name}: no computation has num_ops and no duration, so compute_rate decides nothing; leave it out"
         ));
     }
-    operations.add_to(&mut builders).map_err(|(rank, why)| format!("{name}.{rank}.et: {why}"))?;
+    let reduced = operations.add_to(&mut builders).map_err(|(rank, why)| format!("{name}.{rank}.et: {why}"))?;
+    if rules.reduce_rate.is_some() && !reduced {
+        return Err(format!("{name}: no operation reduces data, so reduce_rate decides nothing; leave it out"));
+    }
     let all: Option<Vec<_>> = builders.into_iter().map(RankBuilder::finish).collect();
     let all = all.ok_or_else(|| format!("{name}: too many dependencies"))?;
     Ok(Programs::new(all, Source::Files(name.to_string())))

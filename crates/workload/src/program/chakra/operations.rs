@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use super::ChakraRules;
 use crate::collective::{CollectiveAlgorithm, Message};
 use crate::program::RankBuilder;
-use crate::program::operation::{Member, add_operation};
+use crate::program::operation::{Member, Reducing, add_operation};
+
+/// The processor that adds what operations receive: beside the two of computations.
+const REDUCING: u8 = 3;
 
 /// Tags of messages of operations begin here; those of other messages are below it.
 pub(super) const FIRST_TAG: u32 = 1 << 31;
@@ -83,9 +86,9 @@ impl<'r> Operations<'r> {
         Ok(())
     }
 
-    /// Adds the messages of all operations to the programs. An error has the rank of a file.
-    pub(super) fn add_to(self, builders: &mut [RankBuilder]) -> Result<(), (u32, String)> {
-        let mut tag = FIRST_TAG;
+    /// Adds the messages of all operations to the programs. Does `reduce_rate` decide something? An error has the rank of a file.
+    pub(super) fn add_to(self, builders: &mut [RankBuilder]) -> Result<bool, (u32, String)> {
+        let (mut tag, mut reduced) = (FIRST_TAG, false);
         for Operation { group, what, members } in &self.all {
             let ranks = &self.groups[*group as usize];
             let of: HashMap<u32, Member> = members.iter().map(|member| (member.rank, *member)).collect();
@@ -103,11 +106,17 @@ impl<'r> Operations<'r> {
             let messages = self.messages(what, order.len() as u32);
             let next = tag.checked_add(messages.len() as u32);
             let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
-            let added = add_operation(&messages, &order, tag, builders);
+            let reducing = self.rules.reduce_rate.map(|rate| {
+                let messages =
+                    if messages.is_empty() { 0 } else { what.algorithm.reduced(order.len() as u32, self.rules.chunks) };
+                Reducing { rate, cpu: REDUCING, messages }
+            });
+            reduced |= reducing.is_some_and(|reducing| reducing.messages > 0);
+            let added = add_operation(&messages, &order, tag, reducing, builders);
             added.ok_or_else(|| at("too many messages of operations".to_string()))?;
             tag = next;
         }
-        Ok(())
+        Ok(reduced)
     }
 
     fn messages(&self, what: &What, ranks: u32) -> Vec<Message> {

@@ -28,6 +28,14 @@ fn read_all(files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, St
 }
 
 fn read_with(roofline: Option<Roofline>, files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, String> {
+    read_by((roofline, None), files, groups)
+}
+
+fn read_by(
+    (roofline, reduce_rate): (Option<Roofline>, Option<Rate>),
+    files: &[Vec<u8>],
+    groups: &[(&str, &[u32])],
+) -> Result<Programs, String> {
     let groups: BTreeMap<_, _> = groups.iter().map(|(name, ranks)| (name.to_string(), ranks.to_vec())).collect();
     let rules = ChakraRules {
         all_reduce: CollectiveAlgorithm::RingAllReduce,
@@ -36,6 +44,7 @@ fn read_with(roofline: Option<Roofline>, files: &[Vec<u8>], groups: &[(&str, &[u
         outstanding: 1,
         groups,
         roofline,
+        reduce_rate,
     };
     let programs = read_chakra("p", files.len() as u32, &rules, |rank| Ok(&files[rank as usize][..]))?.matched()?;
     check(&programs)?;
@@ -91,6 +100,26 @@ fn operations_take_their_time() {
     ] {
         assert!(found.as_ref().is_err_and(|error| error.starts_with(why)), "{found:?} {why}");
     }
+}
+
+/// An all-reduce of 2,001 bytes of two ranks, in halves of 1,001: at 1 Tbit/s it takes 8 ns to add one, which 8.008 are, and at
+/// 16 Gbit/s 501 ns, which 500.5 are. The second message waits for it.
+#[test]
+fn what_is_received_is_added() {
+    let rank = file(&[node(1, 7, &[("comm_type", 0), ("comm_size", 2001)], &[])]);
+    let with = |rate: u64| read_by((None, Some(Rate(rate))), &[rank.clone(), rank.clone()], &[]).unwrap();
+    for (rate, ns) in [(1_000_000_000_000, 8), (16_000_000_000, 501)] {
+        let programs = with(rate);
+        let of_rank = nodes(&programs, 0);
+        let work: Vec<_> = of_rank.into_iter().filter(|node| node.1 > 0).collect();
+        let [send, recv] = [(Op::Send, 1001), (Op::Recv, 1001)];
+        assert_eq!(work, [send, recv, (Op::Calc, ns), send, recv]);
+        let calc = programs.ranks[0].nodes().iter().position(|node| node.op == Op::Calc && node.size > 0).unwrap();
+        assert_eq!(programs.ranks[0].nodes()[calc].cpu, 3, "no computation waits for it");
+    }
+    let gather = file(&[node(1, 7, &[("comm_type", 2), ("comm_size", 2000)], &[])]);
+    let error = read_by((None, Some(Rate(1))), &[gather.clone(), gather], &[]).unwrap_err();
+    assert_eq!(error, "p: no operation reduces data, so reduce_rate decides nothing; leave it out");
 }
 
 /// An all-gather of 10 bytes of each of the ranks 2 and 0: between two joins, each sends 10 bytes.
