@@ -12,7 +12,7 @@ import pytest
 
 import linkpool
 from explained import SLOW_RECEIVER, Run, check_sum, runner
-from linkpool import Result
+from linkpool import Result, ResultError
 from linkpool.columns import nodes_of
 from linkpool.explain.blocked import Held
 from linkpool.explain.critical import Cause, Chain, breakdown
@@ -883,6 +883,10 @@ def test_of_a_study_the_run_with_the_slowest_flow_is_explained(tmp_path: Path) -
         first = f"the run with the slowest flow is that of {name}, seed {seed}: results/runs/{run}"
         assert done.stdout.splitlines()[0] == first
         assert "together: the FCT" in done.stdout
+    with pytest.raises(
+        ResultError, match=r"is the result of a study; name one of its runs, .*--arm"
+    ):
+        Result(study.dir).check()
     wrong = explain(study.dir, "--arm", "broad")
     assert (wrong.returncode, "it has 'wide', 'narrow'" in wrong.stderr) == (2, True)
     of_run = explain(tmp_path / "results/runs" / run, "--arm", "wide")
