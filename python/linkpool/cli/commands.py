@@ -139,8 +139,8 @@ app = group(
     COMMANDS,
     add_completion=True,
     help="A packet-level simulator workbench for multipath transport in data centres.",
-    epilog="Exit codes: 0 done, 1 a run failed, 2 something is wrong with your input, "
-    "130 interrupted.",
+    epilog="Exit codes: 0 done, 1 a run failed or a claim does not hold, 2 "
+    "something is wrong with your input, 130 interrupted.",
 )
 
 
