@@ -456,3 +456,18 @@ def test_labels_of_charts_are_whole_and_do_not_touch(tmp_path: Path, width: int)
         assert all(before[1] < after[0] for before, after in pairwise(edges))
         assert edges[0][0] >= 0
         assert edges[-1][1] <= sizes[0][3]
+
+
+def test_all_settings_of_an_arm_have_its_colour(tmp_path: Path) -> None:
+    text = f'{SIZES}[[workload.flow]]\ntransport = "t"\nfrom = "S1"\nto = "R"\nsize = "500KB"\n'
+    (tmp_path / "a.toml").write_text(text, encoding="utf-8")
+    arms = '[{ name = "a" }, { name = "b", set.transport.t.control = "reno" }]'
+    study = f'base = "a.toml"\nmeasures = ["fct.mean@all"]\nreport = true\narm = {arms}\n'
+    study += "vary = { queue.mark = [10, 20] }"
+    made = Study.parse(study, tmp_path / "s.toml").run(tmp_path / "out")
+    fills = """return [...document.querySelectorAll(".interval g[aria-label=dot] > *")].map(
+        (dot) => dot.getAttribute("fill"))"""
+    with opened(made.dir / "report.html") as browser:
+        wait(browser, lambda: len(browser.execute_script(fills)) == 4)
+        first, second, third, fourth = browser.execute_script(fills)
+        assert first == second != third == fourth

@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import type { Content, Measured } from "./data";
 import { h, image } from "./dom";
 import { bytes, number, percent, rate, seconds } from "./format";
-import { NARROW, onTheme, series } from "./theme";
+import { NARROW, onTheme, SERIES, series } from "./theme";
 import { labelWidth } from "./ticks";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
@@ -16,6 +16,11 @@ const WIDE = 10;
 export function compare(of: NonNullable<Content["study"]>): HTMLElement {
   const measures = [...new Set(of.rows.map((row) => row.measure))];
   const arms = [...new Set(of.rows.map((row) => row.arm))];
+  // As in figures: all settings of an arm have its colour, where there are several arms.
+  const head = (arm: string): string => arm.split(", ")[0];
+  const heads = [...new Set(arms.map(head))];
+  const shared = heads.length > 1 && heads.length < arms.length;
+  const colourOf = (arm: string): number => (shared ? heads.indexOf(head(arm)) : arms.indexOf(arm)) % SERIES;
   const find = (measure: string, arm: string): Measured | undefined =>
     of.rows.find((row) => row.measure === measure && row.arm === arm);
   const format = (measure: string): ((v: number | null) => string) =>
@@ -49,7 +54,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
       x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: narrow ? 2 : 5 },
       y: { axis: null, domain: drawn },
-      color: { domain: arms, range: arms.map((_, i) => series(i)) },
+      color: { domain: arms, range: arms.map((arm) => series(colourOf(arm))) },
       marks: [
         Plot.axisY({ label: null, lineWidth: longest > names ? names / 12 : Infinity, tickSize: 4 }),
         wide ? null : Plot.ruleX([0]),
@@ -82,7 +87,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm), format(measure))));
     return row;
   });
-  const heading = (arm: string, i: number): HTMLElement => {
+  const heading = (arm: string): HTMLElement => {
     const button: HTMLElement = h("button", {
       "aria-pressed": "true", title: "show or hide in the chart",
       click: () => {
@@ -90,7 +95,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
         button.setAttribute("aria-pressed", String(!hidden.has(arm)));
         draw();
       },
-    }, h("i", { style: `background:var(--series-${i % 7})` }), arm);
+    }, h("i", { style: `background:var(--series-${colourOf(arm)})` }), arm);
     return h("th", { class: "number" }, button);
   };
   body[measures.indexOf(chosen)]?.classList.add("chosen");
