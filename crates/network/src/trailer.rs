@@ -226,12 +226,13 @@ impl Trailers {
         }
     }
 
-    /// Tells the witness that `node` begins to transmit `packet`, whose arrival is known.
-    pub(crate) fn note_departed(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
+    /// Tells the witness that `node` begins to transmit `packet`, which arrives at `arrival`.
+    #[inline]
+    pub(crate) fn note_departed(&mut self, node: NodeId, link: LinkId, (arrival, packet): (Time, &Packet)) {
         if let Some(witness) = &mut self.witness
             && witness.is_host(node)
         {
-            witness.departed.push((link, packet.unmarked()));
+            witness.departed.push((link, Packet { arrival, ..packet.unmarked() }));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::packet::Packet;
 use crate::trailer::Trailers;
 use crate::witness::PacketLoss;
 use linkpool_engine::{Calendar, Windows};
+use linkpool_units::Time;
 
 /// The links of a network, the packets on their way, and the calendar of ports.
 #[derive(Debug)]
@@ -19,10 +20,10 @@ pub(crate) struct Transmitter<'a> {
 }
 
 impl Transmitter<'_> {
-    /// Sends `packet`, whose arrival is known, on link `id`.
+    /// Sends `packet`, which arrives at `arrival`, on link `id`.
     #[inline(always)]
-    pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
-        self.on_the_way.add(id, &self.links[id.index()], packet.arrival, &packet);
+    pub(crate) fn carry(&mut self, id: LinkId, arrival: Time, packet: &Packet) {
+        self.on_the_way.add(id, &self.links[id.index()], arrival, packet);
     }
 
     /// `packet` is lost at a port that does not show its queue, or on its link.

@@ -108,6 +108,10 @@ impl Queue {
         either!(&self.packets, packets => packets.passes(&self.thresholds))
     }
 
+    fn leaves_at_once(&self) -> bool {
+        either!(&self.packets, packets => packets.leaves_at_once(&self.thresholds))
+    }
+
     fn waiting(&self) -> (u32, u64) {
         either!(&self.packets, packets => packets.waiting())
     }
@@ -220,8 +224,17 @@ impl Discipline for Classes {
     }
 
     /// Where queues take turns, a packet that finds nobody takes part in them, too.
+    fn leaves_at_once(&self, _: &Thresholds) -> bool {
+        self.in_turn.is_empty() && self.queues.iter().all(Queue::leaves_at_once)
+    }
+
     fn passes(&self, _: &Thresholds) -> bool {
         self.in_turn.is_empty() && self.queues.iter().all(Queue::passes)
+    }
+
+    fn serve(&mut self, packet: &Packet) {
+        self.in_service = usize::from(self.queue_of[usize::from(class_of(packet))]);
+        either!(&mut self.queues[self.in_service].packets, packets => packets.serve(packet));
     }
 
     fn close(&mut self, closed: ClassSet) {

@@ -57,8 +57,13 @@ impl Discipline for Fifo {
         self.waiting.sent();
     }
 
-    fn passes(&self, thresholds: &Thresholds) -> bool {
-        thresholds.uncounted > 0 && !thresholds.act_on_empty()
+    /// As it leaves, a packet in service that counts counts for itself.
+    fn leaves_at_once(&self, thresholds: &Thresholds) -> bool {
+        !thresholds.act_on_empty() && (thresholds.uncounted > 0 || !self.marks_at_dequeue)
+    }
+
+    fn serve(&mut self, packet: &Packet) {
+        self.waiting.serve(packet.size());
     }
 
     fn give_up(&mut self, _now: Time) -> Option<Packet> {

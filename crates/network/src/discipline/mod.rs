@@ -6,6 +6,8 @@
 //! which drops and marks at its entrance (that one is [`crate::link`], where it costs nothing
 //! more).
 
+#[cfg(test)]
+mod at_once;
 mod classes;
 mod fifo;
 mod pfc;

@@ -20,10 +20,14 @@ impl<D> Priority<D> {
     }
 }
 
+/// The queue of `packet`.
+fn class_of(packet: &Packet) -> usize {
+    if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 }
+}
+
 impl<D: Discipline> Discipline for Priority<D> {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        let class = if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
-        self.queues[class].enqueue(packet, arrival, events)
+        self.queues[class_of(&packet)].enqueue(packet, arrival, events)
     }
 
     fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
@@ -35,8 +39,13 @@ impl<D: Discipline> Discipline for Priority<D> {
         self.queues[self.in_service].sent(now);
     }
 
-    fn passes(&self, thresholds: &Thresholds) -> bool {
-        self.queues.iter().all(|queue| queue.passes(thresholds))
+    fn leaves_at_once(&self, thresholds: &Thresholds) -> bool {
+        self.queues.iter().all(|queue| queue.leaves_at_once(thresholds))
+    }
+
+    fn serve(&mut self, packet: &Packet) {
+        self.in_service = class_of(packet);
+        self.queues[self.in_service].serve(packet);
     }
 
     fn give_up(&mut self, now: Time) -> Option<Packet> {

@@ -159,6 +159,13 @@ impl Discipline for RedQueue {
         Some(packet)
     }
 
+    /// If packets are marked as they leave, each by the queue that it leaves behind at that time, and not by those before it.
+    fn leaves_at_once(&self, thresholds: &Thresholds) -> bool {
+        let Curve { min, weight, even, .. } = self.curve;
+        let is_by_itself = self.leaving && weight == 1.0 && !even && min > 0.0;
+        is_by_itself && thresholds.uncounted > 0 && !thresholds.act_on_empty()
+    }
+
     fn sent(&mut self, now: Time) {
         self.waiting.sent();
         self.last_left = now;

@@ -163,8 +163,13 @@ impl Discipline for TrimmingQueue {
     }
 
     /// Where nobody waits, no header has been served before data.
-    fn passes(&self, thresholds: &Thresholds) -> bool {
-        thresholds.uncounted > 0 && !thresholds.act_on_empty() && !self.header_limits.act_on_empty()
+    fn leaves_at_once(&self, thresholds: &Thresholds) -> bool {
+        !thresholds.act_on_empty() && !self.header_limits.act_on_empty()
+    }
+
+    fn serve(&mut self, packet: &Packet) {
+        let queue = if packet.is_control() { &mut self.headers } else { &mut self.data };
+        queue.serve(packet.size());
     }
 
     fn give_up(&mut self, _now: Time) -> Option<Packet> {

@@ -23,10 +23,18 @@ pub(crate) trait Discipline: Debug + Send {
     /// Gives up a packet that waits at `now`, as its link has failed.
     fn give_up(&mut self, now: Time) -> Option<Packet>;
     /// Does a packet that finds no other at the port leave at once and as it is, and depends nothing on when it has left?
-    /// Then [`Discipline::enqueue`] is called only for packets that find others, and [`Discipline::sent`] never.
-    fn passes(&self, _thresholds: &Thresholds) -> bool {
+    /// Then [`Discipline::enqueue`] is called only for packets that find others, and [`Discipline::sent`] need not be.
+    fn passes(&self, thresholds: &Thresholds) -> bool {
+        thresholds.uncounted > 0 && self.leaves_at_once(thresholds)
+    }
+    /// Does a packet that finds no other at the port leave at once and as it is? Then it may be transmitted without
+    /// [`Discipline::enqueue`] and [`Discipline::dequeue`], by [`Discipline::serve`].
+    fn leaves_at_once(&self, _thresholds: &Thresholds) -> bool {
         false
     }
+    /// `packet`, which found no other, is transmitted; it counts until [`Discipline::sent`] as one that was dequeued. Not called where
+    /// packets pass.
+    fn serve(&mut self, _packet: &Packet) {}
     /// These classes are paused from now on; a discipline without classes is never told.
     fn close(&mut self, _closed: ClassSet) {}
     /// Do packets of this class wait?
@@ -164,6 +172,11 @@ impl Waiting {
         let packet = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.size());
         Some(packet)
+    }
+
+    /// A packet of `size` is transmitted that has not waited.
+    pub(super) fn serve(&mut self, size: u16) {
+        self.in_service = Some(size);
     }
 
     /// A taken packet has left the port.

@@ -223,7 +223,7 @@ impl Egress {
 
     /// At a port with service events of its own.
     #[inline]
-    fn enqueue_at_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    pub(super) fn enqueue_at_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let (ports, mut transmitter) = self.ports();
         let number = ports.of(id).expect("only links with a port leave the queue to it");
         if let Some((node, mut packet)) = ports.enqueue(number, now, packet, &mut transmitter) {

@@ -279,8 +279,12 @@ impl Network {
                 link
             }
         };
+        if !self.egress.ports.pause() {
+            return self.egress.enqueue_one(link, now, &incoming.packet);
+        }
+        // All links have ports that see all packets.
         self.egress.ports.come_by(incoming.link);
-        self.egress.enqueue_one(link, now, &incoming.packet);
+        self.egress.enqueue_at_port(link, now, &incoming.packet);
     }
 }
 

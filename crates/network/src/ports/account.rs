@@ -170,6 +170,32 @@ impl Group {
         }
     }
 
+    /// Counts a packet of `size` that has come by `account` and goes to the port with this place, if nothing comes of it whether or not
+    /// packets have left that are still counted: it has room, and its link is not paused, and stays so. Returns whether that is so.
+    #[inline]
+    pub(super) fn count_plainly(&mut self, Counted { account, class }: Counted, size: u16, place: u32) -> bool {
+        let (size, reserve) = (u64::from(size), self.pfc.reserve);
+        let of = &mut self.accounts[account as usize];
+        let share = &mut of.classes[usize::from(class)];
+        let before = share.bytes.saturating_sub(reserve);
+        let after = (share.bytes + size).saturating_sub(reserve);
+        let used = self.used + (after - before);
+        let threshold = match self.pfc.xoff {
+            Some(xoff) => xoff.0,
+            None => (self.pfc.alpha * self.shared.saturating_sub(used) as f64) as u64,
+        };
+        if share.is_paused || used > self.shared || after >= threshold.max(1) {
+            return false;
+        }
+        share.bytes += size;
+        self.used = used;
+        of.at_ports[place as usize][usize::from(class)] += size;
+        if self.pfc.xoff.is_none() {
+            self.keeping[place as usize] += size;
+        }
+        true
+    }
+
     /// Is a packet of `size` that comes by `account` counted, and pauses its link or not, in the same way whether or not packets have left
     /// that are still counted?
     pub(super) fn is_certain(&self, Counted { account, class }: Counted, size: u16) -> bool {

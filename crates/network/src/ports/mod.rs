@@ -139,8 +139,8 @@ impl Ports {
             Box::new(Gate::new(group, place, self.groups[group as usize].quanta()))
         });
         let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
-        let passes = queues.passes(&kind.thresholds);
-        let port = Port::new(link, spec, (kind, course), (passes, policy.stamps, buffer), gate, seed);
+        let unseen = (queues.passes(&kind.thresholds), queues.leaves_at_once(&kind.thresholds));
+        let port = Port::new(link, spec, (kind, course), (unseen, policy.stamps, buffer), gate, seed);
         self.of_link[link.index()] = number;
         let passes = port.passes();
         self.ports.push(Served { port, queues, is_expected: false });
@@ -258,7 +258,7 @@ impl Ports {
         let waits = match &port.gate {
             Some(gate) => {
                 let matters = || self.groups[gate.group as usize].is_strict_at(gate.place);
-                port.is_serving() && (queues.waiting().0 > 0 || gate.has_frame() || matters())
+                port.is_serving() && (port.waits || gate.has_frame() || matters())
             }
             None => {
                 let waits = queues.waiting().0 > 0;

@@ -236,10 +236,10 @@ impl Gate {
 
     /// The frame for the neighbour that begins to be sent, if one waits.
     pub(super) fn next_frame(&mut self) -> Option<Packet> {
-        let told = std::mem::take(&mut self.told);
-        if told.about.is_empty() {
+        if !self.has_frame() {
             return None;
         }
+        let told = std::mem::take(&mut self.told);
         self.stats.frames += 1;
         self.sends_frame = true;
         Some(Told { quanta: self.quanta, number: self.number, ..told }.frame())

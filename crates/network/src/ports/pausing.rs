@@ -144,28 +144,54 @@ impl Ports {
         let (place, group) = (gate.place, gate.group);
         self.settle(now, group, transmitter);
         self.catch_up(now, number, transmitter);
-        let of = &self.groups[group as usize];
+        let of = &mut self.groups[group as usize];
         let counted = of.counted(packet, || self.accounts[self.ingress.index()].1);
-        if counted.is_some_and(|counted| !of.is_certain(counted, packet.size())) {
-            self.catch_up_all(now, group, transmitter);
+        let mut told = None;
+        if let Some(counted) = counted
+            && !of.count_plainly(counted, packet.size(), place)
+        {
+            match self.admit((group, counted), place, (now, packet.size()), transmitter) {
+                Some(pauses) => told = Some(counted).filter(|_| pauses),
+                None => {
+                    let Served { port, queues, .. } = &mut self.ports[number as usize];
+                    transmitter.trailers.note_sent(port.node, port.link, packet);
+                    return port.refuse_unqueued((queues.waiting().0, now), packet, transmitter);
+                }
+            }
         }
         let Served { port, queues, .. } = &mut self.ports[number as usize];
-        let of = &mut self.groups[group as usize];
         transmitter.trailers.note_sent(port.node, port.link, packet);
-        if counted.is_some_and(|counted| !of.admit(counted, packet.size(), place)) {
-            return port.refuse_unqueued((queues.waiting().0, now), packet, transmitter);
-        }
-        let packet = Packet { arrival: Counted::write(counted), ..*packet };
-        queues.join(port, now, &packet, transmitter);
-        let told = counted.filter(|counted| of.pauses(*counted, now));
+        queues.join(port, now, (packet, counted), transmitter);
+        let of = &mut self.groups[group as usize];
         of.note_event(place, || port.next_event(transmitter));
-        self.expect(number, transmitter);
+        // Beside packets that wait, only the end of a pause and what matters to others is to be expected.
+        let is_paused = || port.gate.as_ref().is_some_and(|gate| !gate.closed.is_empty());
+        if port.waits || of.is_strict_at(place) || is_paused() {
+            self.expect(number, transmitter);
+        }
         if let Some(counted) = told {
             let back = self.tell((group, counted), true, (now, now), transmitter);
             self.expect_strict(group, transmitter);
             self.expect(back, transmitter);
             self.expect_refresh(group, transmitter);
         }
+    }
+
+    /// Counts a packet of `size` that goes at `now` to the port with this place, where it may matter what has left the other
+    /// ports. Returns whether its neighbour is to be told to pause; none: there is no room for it.
+    #[inline(never)]
+    fn admit(
+        &mut self,
+        (group, counted): (u32, Counted),
+        place: u32,
+        (now, size): (Time, u16),
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<bool> {
+        if !self.groups[group as usize].is_certain(counted, size) {
+            self.catch_up_all(now, group, transmitter);
+        }
+        let of = &mut self.groups[group as usize];
+        of.admit(counted, size, place).then(|| of.pauses(counted, now))
     }
 
     /// `group` tells at `now` the neighbour from which packets have come that are `counted` to pause their class, or to resume
@@ -293,6 +319,12 @@ impl Ports {
     #[inline]
     pub(super) fn catch_up(&mut self, now: Time, number: u32, transmitter: &mut Transmitter<'_>) {
         let Served { port, queues, .. } = &mut self.ports[number as usize];
+        if let Some((counted, size)) = port.end_alone(now, transmitter) {
+            if let (Some(counted), Some(gate)) = (counted, &port.gate) {
+                self.groups[gate.group as usize].release(counted, size, gate.place);
+            }
+            return;
+        }
         if port.next_event(transmitter) > now {
             return;
         }

@@ -28,8 +28,12 @@ use std::sync::Arc;
 pub(super) struct Port {
     /// Do packets that find nobody pass without being seen here?
     passes: bool,
-    /// Of a port that neighbours pause: may packets that find nobody leave without passing the queues?
+    /// Do packets that find nobody, and are seen, leave without passing the queues ([`Discipline::leaves_at_once`])?
     is_direct: bool,
+    /// Must the queues be told when a packet has left?
+    tells_sent: bool,
+    /// Of a port that neighbours pause, between two calls: do packets wait?
+    pub(super) waits: bool,
     /// Does it write telemetry on packets?
     stamps: bool,
     /// Is a packet in service? If packets pass, that is not known here.
@@ -65,8 +69,14 @@ pub(super) trait Server: Discipline {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
 
-    /// Queues `packet` at a port that neighbours pause, or refuses it; the port is up to date.
-    fn join(&mut self, port: &mut Port, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>);
+    /// Queues `packet`, which is counted there, at a port that neighbours pause, or refuses it; the port is up to date.
+    fn join(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        packet: (&Packet, Option<Counted>),
+        transmitter: &mut Transmitter<'_>,
+    );
 
     /// Begins to transmit at `now` if nothing is in service; the port is up to date.
     fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>);
@@ -95,13 +105,28 @@ impl<D: Discipline> Server for D {
         port.enqueue(self, now, packet, buffer, transmitter)
     }
 
-    fn join(&mut self, port: &mut Port, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
-        port.enqueue(self, now, packet, &mut None, transmitter);
+    fn join(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        (packet, counted): (&Packet, Option<Counted>),
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        if !port.in_service && !port.waits && port.is_open_to(packet) {
+            if let Some(gate) = &mut port.gate {
+                gate.serving = counted;
+            }
+            return port.transmit_at_once(self, now, packet, transmitter);
+        }
+        let packet = Packet { arrival: Counted::write(counted), ..*packet };
+        port.enqueue(self, now, &packet, &mut None, transmitter);
+        port.waits = self.waiting().0 > 0;
     }
 
     fn start(&mut self, port: &mut Port, now: Time, transmitter: &mut Transmitter<'_>) {
         if !port.in_service {
             port.begin(self, now, transmitter);
+            port.waits = self.waiting().0 > 0;
         }
     }
 
@@ -113,6 +138,7 @@ impl<D: Discipline> Server for D {
         transmitter: &mut Transmitter<'_>,
     ) {
         port.advance(self, now, buffer, transmitter);
+        port.waits = self.waiting().0 > 0;
     }
 }
 
@@ -123,12 +149,14 @@ impl Port {
         link: LinkId,
         spec: &LinkSpec,
         (kind, course): (Arc<LinkKind>, &Course<'_>),
-        (passes, stamps, buffer): (bool, bool, Option<u32>),
+        ((passes, at_once), stamps, buffer): ((bool, bool), bool, Option<u32>),
         gate: Option<Box<Gate>>,
         seed: u64,
     ) -> Port {
         Port {
-            is_direct: passes && gate.is_some() && course.is_constant(),
+            is_direct: at_once && buffer.is_none() && course.is_constant(),
+            tells_sent: !passes,
+            waits: false,
             passes: passes && !stamps && gate.is_none() && buffer.is_none() && course.is_constant(),
             stamps,
             in_service: false,
@@ -151,7 +179,7 @@ impl Port {
 
     /// Lets no packet pass unseen from now on. No packet has come yet.
     pub(super) fn look_at_all(&mut self) {
-        self.passes = false;
+        (self.passes, self.is_direct) = (false, false);
     }
 
     /// The present state of the link.
@@ -219,6 +247,22 @@ impl Port {
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) {
+        if self.gate.is_none() && self.inconstant.is_none() {
+            // Nothing happens but that transmissions end.
+            while self.in_service {
+                let ends = transmitter.links[self.link.index()].busy_until();
+                if ends > now {
+                    return;
+                }
+                self.in_service = false;
+                queues.sent(ends);
+                if let Some(buffer) = buffer {
+                    buffer.release(transmitter.links[self.link.index()].last_size().into());
+                }
+                self.begin(queues, ends, transmitter);
+            }
+            return;
+        }
         loop {
             let busy_until = transmitter.links[self.link.index()].busy_until();
             let ends = if self.in_service { busy_until } else { Time::MAX };
@@ -233,7 +277,9 @@ impl Port {
             }
             self.apply_changes(queues, at, buffer, transmitter);
             let link = (self.link, self.kind.rate);
-            if let Some(closed) = self.gate.as_mut().and_then(|gate| gate.apply(at, link)) {
+            if changes == at
+                && let Some(closed) = self.gate.as_mut().and_then(|gate| gate.apply(at, link))
+            {
                 queues.close(closed);
             }
             if !self.in_service {
@@ -324,7 +370,7 @@ impl Port {
     #[inline(always)]
     fn begin<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) {
         if let Some(frame) = self.gate.as_mut().and_then(|gate| gate.next_frame()) {
-            return self.transmit(frame, now, transmitter);
+            return self.transmit(&frame, now, transmitter);
         }
         let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return };
         if let Some(gate) = &mut self.gate {
@@ -337,6 +383,25 @@ impl Port {
         }
         if self.stamps {
             self.stamp(queues, &packet, now, transmitter);
+        }
+        self.transmit(&packet, now, transmitter);
+    }
+
+    /// Begins to transmit `packet` at `now`, which finds nobody at a port where such packets leave as they are.
+    #[inline(always)]
+    fn transmit_at_once<D: Discipline>(
+        &mut self,
+        queues: &mut D,
+        now: Time,
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) {
+        if self.tells_sent {
+            queues.serve(packet);
+            self.max_queue = self.max_queue.max(queues.longest(&self.kind.thresholds));
+        }
+        if self.stamps {
+            self.stamp(queues, packet, now, transmitter);
         }
         self.transmit(packet, now, transmitter);
     }
@@ -352,18 +417,18 @@ impl Port {
 
     /// Begins to transmit `packet` at `now`.
     #[inline(always)]
-    fn transmit(&mut self, mut packet: Packet, now: Time, transmitter: &mut Transmitter<'_>) {
+    fn transmit(&mut self, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
         let mut ends = now + self.kind.serialisation(packet.size());
         let mut fate = Fate::Arrives;
         if let Some(link) = &mut self.inconstant {
-            (ends, fate) = link.begin_service(&packet, (now, ends), self.kind.rate);
+            (ends, fate) = link.begin_service(packet, (now, ends), self.kind.rate);
         }
         self.in_service = !self.passes;
         transmitter.links[self.link.index()].begin(packet.size(), ends);
         if fate == Fate::Arrives {
-            packet.arrival = ends + self.kind.delay;
-            transmitter.trailers.note_departed(self.node, self.link, &packet);
-            transmitter.carry(self.link, packet);
+            let arrival = ends + self.kind.delay;
+            transmitter.trailers.note_departed(self.node, self.link, (arrival, packet));
+            transmitter.carry(self.link, arrival, packet);
         }
     }
 
@@ -380,18 +445,16 @@ impl Port {
     ) -> Option<Packet> {
         if self.passes {
             if transmitter.links[self.link.index()].busy_until() <= now {
-                self.transmit(*packet, now, transmitter);
+                self.transmit(packet, now, transmitter);
                 return None;
             }
         } else if self.is_down() {
             self.rare.drops_down += 1;
             self.lose(queues, packet, now, Cause::Down, transmitter);
             return None;
-        } else if self.is_direct && !self.in_service && self.lets_go_at_once(queues, packet) {
-            if self.stamps {
-                self.stamp(queues, packet, now, transmitter);
-            }
-            self.transmit(*packet, now, transmitter);
+        } else if self.is_direct && !self.in_service && self.gate.is_none() {
+            // Nobody waits at a port without gate that serves nobody.
+            self.transmit_at_once(queues, now, packet, transmitter);
             return None;
         }
         let (_, bytes) = queues.waiting();
@@ -428,16 +491,26 @@ impl Port {
         returned
     }
 
-    /// May `packet` leave at once a port that neighbours pause, as none is in service, none waits, and its class is not paused?
-    /// Then it does not pass the queues. Nobody asks for how long it was held.
+    /// May `packet`, which finds nobody at a port that neighbours pause, leave at once? Not if its class is paused, or if somebody asks
+    /// for how long packets are held.
     #[inline]
-    fn lets_go_at_once<D: Discipline>(&mut self, queues: &D, packet: &Packet) -> bool {
-        let Some(gate) = &mut self.gate else { return false };
-        let goes = queues.waiting().0 == 0 && !gate.closed.has(class_of(packet)) && gate.reasons.is_none();
-        if goes {
-            gate.serving = Counted::of(packet.arrival);
+    fn is_open_to(&self, packet: &Packet) -> bool {
+        let is_open = |gate: &Gate| !gate.closed.has(class_of(packet)) && gate.reasons.is_none();
+        self.is_direct && self.gate.as_ref().is_some_and(|gate| is_open(gate))
+    }
+
+    /// The packet in service has left by `now` at a port that neighbours pause, and nothing else has happened there: returns where it was
+    /// counted, and its size. None: the port must be advanced in the usual way.
+    #[inline]
+    pub(super) fn end_alone(&mut self, now: Time, transmitter: &Transmitter<'_>) -> Option<(Option<Counted>, u16)> {
+        let link = &transmitter.links[self.link.index()];
+        let gate = self.gate.as_mut()?;
+        let is_alone = self.is_direct && !self.tells_sent && self.in_service && !self.waits;
+        if !is_alone || link.busy_until() > now || gate.next_change() <= now || gate.has_frame() || gate.sends_frame {
+            return None;
         }
-        goes
+        self.in_service = false;
+        Some((gate.serving.take(), link.last_size()))
     }
 
     /// What becomes of a packet that has no room. Returns that which goes back to its sender.

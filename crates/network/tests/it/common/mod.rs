@@ -119,8 +119,9 @@ pub fn pausing() -> impl Strategy<Value = Rules> {
     let sizes = (30_000u64..200_000, 0u64..2_000, 1_000u64..12_000, 0u64..3_000);
     let quanta = prop_oneof![Just(65_535u64), 40u64..2_000];
     let mark = prop_oneof![Just(None), (0u32..9).prop_map(|n| Some(QueueLimit::Packets(n)))];
-    let others = (0usize..3, any::<(bool, bool, bool)>(), mark);
-    (threshold, sizes, quanta, others).prop_map(|((xoff, alpha), sizes, quanta, (lossless, more, mark))| {
+    let red = prop_oneof![3 => Just(None), 2 => red().prop_map(Some)];
+    let others = (0usize..3, any::<(bool, bool, bool)>(), mark, red);
+    (threshold, sizes, quanta, others).prop_map(|((xoff, alpha), sizes, quanta, (lossless, more, mark, red))| {
         let (buffer, reserve, headroom, resume) = sizes;
         let (high, low) = [(true, true), (true, false), (false, true)][lossless];
         let headroom = Some(Bytes(headroom));
@@ -128,7 +129,7 @@ pub fn pausing() -> impl Strategy<Value = Rules> {
         let pfc =
             Pfc { buffer, reserve, headroom, resume, xoff, alpha, quanta, high, low, ..Pfc::defaults(Preset::Linux) };
         let (above, counts_in_service, marks_at_dequeue) = more;
-        Rules { pfc: Some(pfc), mark, above, counts_in_service, marks_at_dequeue, ..Rules::default() }
+        Rules { pfc: Some(pfc), mark, red, above, counts_in_service, marks_at_dequeue, ..Rules::default() }
     })
 }
 
