@@ -8,8 +8,8 @@
 /// memory was half the time of a hop on a fat-tree of 1,024 hosts
 /// (`docs/reports/2026-11-21-performance.md`).
 #[inline(always)]
-pub fn prefetch<T>(place: &T) {
-    prefetch_at(place, size_of::<T>().div_ceil(64));
+pub fn prefetch<T: ?Sized>(place: &T) {
+    prefetch_at(std::ptr::from_ref(place).cast::<u8>(), size_of_val(place).div_ceil(64));
 }
 
 /// The same for the first cache lines of `place` only.

@@ -70,6 +70,10 @@ impl Discipline for Fifo {
         self.waiting.take_unsent()
     }
 
+    fn prefetch(&self) {
+        self.waiting.prefetch();
+    }
+
     fn waiting(&self) -> (u32, u64) {
         self.waiting.length()
     }

@@ -52,6 +52,10 @@ impl<D: Discipline> Discipline for Priority<D> {
         self.queues.iter_mut().find_map(|queue| queue.give_up(now))
     }
 
+    fn prefetch(&self) {
+        self.queues.iter().for_each(D::prefetch);
+    }
+
     fn waiting(&self) -> (u32, u64) {
         let lengths = self.queues.each_ref().map(|queue| queue.waiting());
         (lengths[0].0 + lengths[1].0, lengths[0].1 + lengths[1].1)

@@ -177,6 +177,10 @@ impl Discipline for RedQueue {
         Some(packet)
     }
 
+    fn prefetch(&self) {
+        self.waiting.prefetch();
+    }
+
     fn waiting(&self) -> (u32, u64) {
         self.waiting.length()
     }

@@ -176,6 +176,11 @@ impl Discipline for TrimmingQueue {
         self.headers.take_unsent().or_else(|| self.data.take_unsent())
     }
 
+    fn prefetch(&self) {
+        self.headers.prefetch();
+        self.data.prefetch();
+    }
+
     fn waiting(&self) -> (u32, u64) {
         let ((headers, header_bytes), (data, data_bytes)) = (self.headers.length(), self.data.length());
         (headers + data, header_bytes + data_bytes)

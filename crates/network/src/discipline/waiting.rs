@@ -7,6 +7,7 @@ use crate::fabric::NodeId;
 use crate::link::{LinkKind, RareEvents};
 use crate::packet::{Flags, Packet};
 use crate::thresholds::{Admission, Thresholds};
+use linkpool_engine::prefetch;
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -53,6 +54,8 @@ pub(crate) trait Discipline: Debug + Send {
     fn longest(&self, thresholds: &Thresholds) -> u32 {
         self.counted(thresholds)
     }
+    /// Brings the packets closer that are first and last in the queues.
+    fn prefetch(&self) {}
     /// May packets go back to their senders if `packets` more come, with headers of so many `bytes`
     /// together?
     fn may_return(&self, _packets: u32, _bytes: u64) -> bool {
@@ -136,6 +139,11 @@ impl Waiting {
                 !arrival.thresholds.is_full(packets, bytes + u64::from(size))
             }
         }
+    }
+
+    /// Brings the first and the last closer.
+    pub(super) fn prefetch(&self) {
+        self.packets.front().into_iter().chain(self.packets.back()).for_each(prefetch);
     }
 
     pub(super) fn put(&mut self, packet: Packet) {

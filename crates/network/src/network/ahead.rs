@@ -7,6 +7,7 @@ use super::handler::Handler;
 use super::order::Step;
 use crate::link::Link;
 use crate::on_the_way::Incoming;
+use crate::ports::{Ports, STAGE as STAGE_OF_PORTS, STAGES};
 use crate::routing::Routes;
 use linkpool_engine::{prefetch, prefetch_place};
 use std::slice::from_ref;
@@ -30,9 +31,9 @@ pub(super) fn next_question(window: u64) -> u64 {
     window + (3 * window).clamp(16, 1024)
 }
 
-/// Do `links` with their queues take more than [`NEAR`]?
-pub(super) fn are_far(links: &[Link]) -> bool {
-    links.iter().map(Link::memory).sum::<usize>() > NEAR
+/// Do `links` with their queues, and `ports`, take more than [`NEAR`]?
+pub(super) fn are_far(links: &[Link], ports: &Ports) -> bool {
+    links.iter().map(Link::memory).sum::<usize>() + ports.memory() > NEAR
 }
 
 /// Is a network of so many `links` so large that its routes and the heads of its chains leave the cache between two windows?
@@ -97,6 +98,15 @@ pub(super) fn prefetch_first(links: &[Link], steps: &[Step]) {
 pub(super) fn prefetch_next(links: &[Link], steps: &[Step], number: usize) {
     steps.get(number + 2 * AHEAD).into_iter().for_each(|step| prefetch_place(links, step.link.index()));
     steps.get(number + AHEAD).into_iter().for_each(|step| links[step.link.index()].prefetch_end());
+}
+
+/// Before packet `number` is queued, where links have ports: prefetches what the ports of later packets need.
+#[inline(always)]
+pub(super) fn prefetch_ports(ports: &Ports, steps: &[Step], number: usize) {
+    for stage in 1..=STAGES {
+        let later = steps.get(number + (STAGES + 1 - stage) * STAGE_OF_PORTS);
+        later.into_iter().for_each(|step| ports.prefetch_of(step.link, stage));
+    }
 }
 
 #[cfg(test)]

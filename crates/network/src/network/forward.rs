@@ -157,9 +157,13 @@ impl Network {
         if FAR {
             ahead::prefetch_first(&egress.links, steps);
         }
+        let has_ports = egress.ports.len() > 0;
         for ((step, incoming), number) in steps.iter().copied().zip(packets.iter()).zip(0u32..) {
             if FAR {
                 ahead::prefetch_next(&egress.links, steps, number as usize);
+                if has_ports {
+                    ahead::prefetch_ports(&egress.ports, steps, number as usize);
+                }
             }
             let latest = &mut latest_on[step.link.index()];
             if *latest != number {

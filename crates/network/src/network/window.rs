@@ -50,7 +50,7 @@ impl Network {
         self.egress.calendar.advance_to(window);
         (self.limit, self.egress.limit) = (limit, limit);
         if window >= self.ask_at {
-            self.queues_are_far = ahead::are_far(&self.egress.links);
+            self.queues_are_far = ahead::are_far(&self.egress.links, &self.egress.ports);
             self.ask_at = ahead::next_question(window);
         }
         self.egress.taken.clear();
@@ -76,9 +76,9 @@ impl Network {
         self.take_all_to_switches();
         self.visit_switches(handler);
         if self.egress.ports.are_due() {
-            let limit = self.limit;
+            let (limit, far) = (self.limit, self.queues_are_far);
             let (ports, mut transmitter) = self.egress(NodeId::default()).ports();
-            ports.end_window(limit, &mut transmitter);
+            ports.end_window(limit, far, &mut transmitter);
             ports.take_changes().iter().for_each(|change| handler.on_pause(change));
         }
     }

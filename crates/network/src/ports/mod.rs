@@ -29,6 +29,7 @@ use crate::transmitter::Transmitter;
 use account::Group;
 use adapter::Adapter;
 pub use adapter::Intake;
+use linkpool_engine::prefetch;
 use linkpool_units::Time;
 use pause::Gate;
 pub use pause::{PauseFrame, PauseStats};
@@ -97,6 +98,10 @@ impl MakeOf for MakeServer {
 }
 
 const NONE: u32 = u32::MAX;
+
+/// What a port needs is prefetched in so many stages, which are so many ports or packets apart: the time that a line takes from memory.
+pub(crate) const STAGES: usize = 3;
+pub(crate) const STAGE: usize = 4;
 
 impl Ports {
     pub(crate) fn new(links: usize, first_input: usize) -> Ports {
@@ -192,6 +197,30 @@ impl Ports {
     #[inline]
     pub(crate) fn may_return(&self, number: u32, packets: u32, bytes: u64) -> bool {
         self.ports[number as usize].queues.may_return(packets, bytes)
+    }
+
+    /// The memory that ports take, without that of packets that wait.
+    pub(crate) fn memory(&self) -> usize {
+        self.ports.iter().map(|served| size_of::<Served>() + size_of_val(&*served.queues)).sum()
+    }
+
+    /// Before the port of `link` is used: brings closer what it needs, in three stages, of which each follows pointers that the one
+    /// before has fetched.
+    #[inline(always)]
+    pub(crate) fn prefetch_of(&self, link: LinkId, stage: usize) {
+        if let Some(number) = self.of(link) {
+            self.prefetch(number, stage);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, number: u32, stage: usize) {
+        let served = &self.ports[number as usize];
+        match stage {
+            1 => prefetch(served),
+            2 => prefetch(&*served.queues),
+            _ => served.queues.prefetch(),
+        }
     }
 
     /// The number of ports.
@@ -303,11 +332,17 @@ impl Ports {
     }
 
     /// Ends a window: processes the events due before `limit`, and schedules ports where packets
-    /// wait.
+    /// wait. `far`: what ports need is prefetched.
     #[inline(never)]
-    pub(crate) fn end_window(&mut self, limit: Time, transmitter: &mut Transmitter<'_>) {
+    pub(crate) fn end_window(&mut self, limit: Time, far: bool, transmitter: &mut Transmitter<'_>) {
         let due = self.due.len();
         for i in 0..due {
+            if far {
+                (1..=STAGES).for_each(|stage| {
+                    let later = self.due.get(i + (STAGES + 1 - stage) * STAGE);
+                    later.into_iter().for_each(|number| self.prefetch(*number, stage));
+                });
+            }
             let number = self.due[i];
             let Served { port, queues, is_expected } = &mut self.ports[number as usize];
             *is_expected = false;
