@@ -1,14 +1,20 @@
 //! Settings of transports whose defaults follow from the network around them.
 
-use linkpool_network::{Fabric, NodeId, Queue, QueueLimit};
+use linkpool_network::{Fabric, Layer, LinkSpec, NodeId, Queue, QueueLimit};
 use linkpool_transport::Surroundings;
 use linkpool_units::Rate;
 
 use crate::model::Transport;
 
+/// Does the link stay in a server, where flows to other servers do not pass it?
+fn is_inner(fabric: &Fabric, link: &LinkSpec) -> bool {
+    fabric.layer(link.to) == Layer::Nvlink
+}
+
 /// Fills in what the scenario leaves out of the transports' own settings.
 pub(super) fn complete(transports: &mut [Option<Transport>], fabric: &Fabric, queue: &Queue) {
-    let rates = |host| fabric.links_from(host).map(|link| fabric.links()[link.index()].rate.0);
+    let links = |host| fabric.links_from(host).map(|link| &fabric.links()[link.index()]);
+    let rates = |host| links(host).filter(|link| !is_inner(fabric, link)).map(|link| link.rate.0);
     let port_rate = NodeId::first(fabric.hosts()).flat_map(rates).min().unwrap_or(1);
     for t in transports.iter_mut().flatten() {
         let full = u64::from(t.config.mss) + u64::from(t.wire.header);
@@ -48,8 +54,37 @@ fn oversubscription(fabric: &Fabric) -> f64 {
     }
     let up = |number: usize| {
         let rises = |from: NodeId, to: NodeId| tier[from.index()] == number && tier[to.index()] == number + 1;
-        links.iter().filter(|link| rises(link.from, link.to)).map(|link| link.rate.0 as f64).sum::<f64>()
+        links
+            .iter()
+            .filter(|link| rises(link.from, link.to) && !is_inner(fabric, link))
+            .map(|link| link.rate.0 as f64)
+            .sum::<f64>()
     };
     let sent = up(0);
     (1..).map(up).take_while(|rate| *rate > 0.0).map(|rate| sent / rate).fold(1.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::topology::{Generator, GpuServers};
+    use linkpool_settings::{Preset, Settings};
+
+    /// 16 GPUs with a NIC of 400 Gbit/s each, and 8 leaves with an uplink or two of 400. NVLink of 3.6 Tbit/s is no tier.
+    #[test]
+    fn servers_send_what_their_nics_send() {
+        for (spines, expected) in [(1, 2.0), (2, 1.0)] {
+            let rate = Rate::gbps(400);
+            let sizes = GpuServers {
+                groups: 2,
+                servers_per_group: 2,
+                gpus: 4,
+                nics: 4,
+                spines,
+                ..Settings::defaults(Preset::Linux)
+            };
+            let fabric = GpuServers { rate, uplink_rate: rate, ..sizes }.fabric();
+            assert_eq!(oversubscription(&fabric), expected);
+        }
+    }
 }

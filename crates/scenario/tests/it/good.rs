@@ -77,6 +77,22 @@ fn a_preset_sets_the_defaults_and_keys_override_it() {
     assert_eq!((ndp.preset, ndp.config.mss, ndp.wire.header), (Preset::Paper2013, 8_936, 64));
 }
 
+/// The windows of UET and RoCE follow from the NICs of servers, whatever their GPUs have inside.
+#[test]
+fn what_servers_have_inside_sets_no_window() {
+    let with = |nvlink: &str, control: &str| {
+        let text = format!(
+            "duration = \"1ms\"\n[topology.gpu-servers]\ngroups = 2\nservers_per_group = 2\ngpus = 4\nspines = 2\nnvlink_rate = \"{nvlink}\"\n\
+             nvlink_delay = \"150ns\"\nrate = \"400Gbps\"\ndelay = \"500ns\"\n[queue]\nlimit = \"1MB\"\ndiscipline = \"trimming\"\n[transport.t]\n\
+             control = \"uet\"\n{control}\n[[workload.permutation]]\ntransport = \"t\"\n"
+        );
+        good(&text).transports[0].clone()
+    };
+    for control in ["", "sender_law = \"nscc\""] {
+        assert_eq!(with("400Gbps", control), with("3.6Tbps", control), "{control}");
+    }
+}
+
 #[test]
 fn every_spelling_of_a_value_is_read() {
     let text = INCAST
