@@ -20,6 +20,7 @@ mod program;
 mod queue;
 mod reach;
 mod record;
+mod recovery;
 mod roles;
 mod routing;
 mod section;
@@ -118,6 +119,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     scenario.roles = roles.unwrap_or_default();
     if let Some(fabric) = fabric.filter(|_| report.is_good()) {
         reach::check(&scenario, &fabric, report);
+        recovery::check(&scenario, &fabric, report);
     }
     scenario
 }

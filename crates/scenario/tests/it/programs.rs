@@ -95,6 +95,12 @@ fn failures_of_a_job_are_in_its_time() {
     ] {
         assert_eq!(wrong("failures", &files, &with(keys)), (format!("failures.{key}"), message.to_string()));
     }
+    // An ACK of 90 B takes 720 ns at 1 Gbit/s, and 1 us; a header and a byte are longer.
+    let recovery = |time: &str| format!("{OF_GOAL}\nfailures = {{ mtbf = \"1s\", recovery = \"{time}\" }}");
+    let (key, message) = wrong("failures", &files, &recovery("1719ns"));
+    assert_eq!(key, "failures.recovery");
+    assert!(message.contains("smallest packet takes over a link, 1720ns"), "{message}");
+    run("failures", &files, "dumbbell", &recovery("1720ns")).unwrap();
     let (key, message) = wrong("failures", &files, &with("mtbf = \"1s\" }\nnic = \"host\"\n# {"));
     assert_eq!((key.as_str(), &message[..26]), ("failures", "a job whose ranks have sev"));
     let program = run("failures", &files, "dumbbell", &with("mtbf = \"1s\"")).unwrap();

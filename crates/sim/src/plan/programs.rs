@@ -174,7 +174,7 @@ mod tests {
         assert_eq!((next, plan.of_programs(FlowId::new(next)), plan.of_programs(FlowId::new(0))), (20, None, None));
         // Of a job that may fail twice, the messages after each restart follow those before.
         let failing = text
-            .replace("iterations = 2", "iterations = 2\nfailures = { at = [\"1us\", \"2us\"], recovery = \"1us\" }");
+            .replace("iterations = 2", "iterations = 2\nfailures = { at = [\"1us\", \"2us\"], recovery = \"1ms\" }");
         let failing = Plan::new(&linkpool_scenario::load(&failing, path.to_str().unwrap(), None, &[]).unwrap());
         for (restart, iteration, number) in [(0, 0, 1), (0, 1, 6), (1, 0, 11), (1, 1, 16), (2, 0, 21), (2, 1, 26)] {
             let message = MessageOf { restart, iteration, rank: 0, node: 0 };

@@ -102,8 +102,8 @@ impl<'p> Ranks<'p> {
         }
         self.failed[programs as usize][rank as usize] += 1;
         record(&mut self.recorded, (programs, rank), RankChange::Fails, context);
-        // All ranks of all partitions have stopped before.
-        let at = context.now.saturating_add(restarts.recovery.max(context.lookahead));
+        // All ranks of all partitions have stopped before: a recovery is a lookahead at least.
+        let at = context.now.saturating_add(restarts.recovery);
         context.leave(host, at, Message::BeginRank((programs, rank)));
     }
 

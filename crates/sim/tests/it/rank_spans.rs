@@ -113,7 +113,7 @@ fn two_ranks_with_a_straggler_and_a_failure_by_hand() {
         ],
     );
     // Without a failure that matters nothing is recovered, and a recovery that fails again begins anew.
-    let [zero, _] = told("failures = { at = [\"80ms\"], recovery = \"1us\" }\n", SENDS);
+    let [zero, _] = told("failures = { at = [\"80ms\"], recovery = \"20us\" }\n", SENDS);
     is(&zero, &[("computation", 100.0, 0, 0), ("communication", 198.24, 0, 0)]);
     let [zero, one] = told("failures = { at = [\"150us\", \"160us\"], recovery = \"20us\" }\n", SENDS);
     let again = [("recovery", 180.0, 0, 0), ("computation", 280.0, 0, 2), ("communication", 336.64, 0, 2)];
