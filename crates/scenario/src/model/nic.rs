@@ -27,6 +27,9 @@ settings! {
         /// Messages of a connection (a queue pair) that an adapter holds, from when it takes one in
         /// until all of it is acknowledged. Later messages wait in the memory of the host.
         send_queue: u32 as Messages = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
+        /// The same of all connections of a host together. Where a message finds no place, its
+        /// connection waits; those that wait take places in turn, a message each.
+        shared_send_queue: u32 as Messages = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
         /// An adapter takes so much of what comes by each of its links, first come, first served.
         receive_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE_OR_UNLIMITED;
         /// For each packet that comes it needs so long, if that is longer than by `receive_rate`.

@@ -47,6 +47,7 @@ fn each_mistake_is_named_with_its_remedy() {
         ("preset = \"connectx-6\"", "", "nic.preset", "connectx-5"),
         ("rate = \"0bps\"", "", "nic.rate", "must be above zero, or \"unlimited\""),
         ("send_queue = 0", "", "nic.send_queue", "must be above zero, or \"unlimited\""),
+        ("shared_send_queue = 0", "", "nic.shared_send_queue", "must be above zero, or \"unlimited\""),
         ("latencies = \"2us\"", "", "nic.latencies", "latency"),
         ("packet_time = \"2000000s\"", "", "nic.packet_time", "too large"),
         ("receive_buffer = \"90KB\"", pfc, "nic.receive_buffer", "`receive_rate` and `receive_packet_time`"),

@@ -96,7 +96,7 @@ impl<'p> Hosts<'p> {
             }
             self.announce(planned.flow.dst, announced);
             if passes {
-                self.take_in(host, handle, false);
+                self.take_in(host, handle);
             }
         }
     }
@@ -157,7 +157,8 @@ impl<'p> Hosts<'p> {
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let messages = stays_open.then(Box::<Messages>::default);
         let opened = !self.context.hosts[host.index()].shared().takes_messages_in();
-        let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages, opened, entering: 0 });
+        let mut sending =
+            Box::new(Sending { end, flow: id, planned, measured, messages, opened, entering: 0, queues: false });
         let first = sending.messages.as_mut().map(|messages| messages.push(id, planned));
         for component in &mut self.components {
             component.on_flow_start(&mut sending, &mut self.context);
@@ -173,7 +174,7 @@ impl<'p> Hosts<'p> {
             self.announce(dst, Announced { connection: id, flow: id, end });
         }
         if !opened {
-            self.take_in(host, me, true);
+            self.take_in(host, me);
         }
     }
 
@@ -259,15 +260,16 @@ impl<'p> Hosts<'p> {
 
     /// The state of a sender.
     fn on_sender(&mut self, host: NodeId, handle: Handle, event: Event) {
-        let (now, mut has_room) = (self.context.now, false);
+        let (now, mut acked) = (self.context.now, 0);
         while let Some((Occupant::Sender(sending), _)) = self.context.hosts[host.index()].endpoint(handle)
             && let Some(outcome) = take_acked(sending, now)
         {
             self.record(outcome);
-            has_room = true;
+            acked += 1;
         }
-        if has_room {
-            self.take_in(host, handle, false);
+        if acked > 0 {
+            self.leave_adapter(host, acked);
+            self.take_in(host, handle);
         }
         if event == Event::Closed {
             self.close(host, handle);
@@ -330,6 +332,7 @@ impl<'p> Hosts<'p> {
         let h = &mut self.context.hosts[host.index()];
         if let Occupant::Sender(mut sending) = h.remove(handle) {
             self.endpoints -= 1;
+            let inside = sending.inside();
             if sending.messages.is_some() {
                 h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
             }
@@ -338,6 +341,7 @@ impl<'p> Hosts<'p> {
                 let (to, at) = (sending.planned.flow.dst.into(), self.context.now + self.context.lookahead);
                 self.context.send(to, at, Message::Closed(sending.flow, openings));
             }
+            self.leave_adapter(host, inside);
             for outcome in take_rest(&mut sending, self.context.now) {
                 self.record(outcome);
             }

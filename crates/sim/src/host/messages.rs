@@ -78,6 +78,11 @@ impl Messages {
         self.inside += 1;
         Some(next.size())
     }
+
+    /// May the adapter take in one more, if it holds `most` at most?
+    pub(crate) fn may_enter(&self, most: usize) -> bool {
+        self.inside < self.waiting.len().min(most)
+    }
 }
 
 impl Totals {

@@ -20,6 +20,10 @@ pub(crate) struct Nic {
     /// The messages in it, in order: when the endpoint has each, whose it is, and how many bytes it
     /// adds; none: it opens the connection.
     entering: VecDeque<(Time, Handle, Option<u64>)>,
+    /// The messages that it holds, of all connections, until they are acknowledged.
+    held: u32,
+    /// The connections that wait for a place for a message, in turn.
+    waiting: VecDeque<Handle>,
     /// It is busy with a packet until then.
     busy: Time,
     /// Is that later than the links would have had room for the next packet?
@@ -29,13 +33,21 @@ pub(crate) struct Nic {
 impl Nic {
     /// The adapter of a host.
     pub(crate) fn new(settings: Settings) -> Nic {
-        Nic { settings, free: Time::ZERO, entering: VecDeque::new(), busy: Time::ZERO, is_last: false }
+        Nic {
+            settings,
+            free: Time::ZERO,
+            entering: VecDeque::new(),
+            held: 0,
+            waiting: VecDeque::new(),
+            busy: Time::ZERO,
+            is_last: false,
+        }
     }
 
     /// Do messages pass it before they are at their endpoint?
     pub(crate) fn holds_messages(&self) -> bool {
-        let Settings { message_time, latency, send_queue, .. } = self.settings;
-        message_time + latency > Time::ZERO || send_queue < u32::MAX
+        let Settings { message_time, latency, send_queue, shared_send_queue, .. } = self.settings;
+        message_time + latency > Time::ZERO || send_queue.min(shared_send_queue) < u32::MAX
     }
 
     /// Messages of a connection that it holds at most.
@@ -43,8 +55,24 @@ impl Nic {
         self.settings.send_queue as usize
     }
 
+    /// Connection `handle` waits for a place for a message.
+    pub(super) fn wait(&mut self, handle: Handle) {
+        self.waiting.push_back(handle);
+    }
+
+    /// The connection whose turn it is to take a place, if there is one.
+    pub(super) fn turn(&mut self) -> Option<Handle> {
+        if self.held < self.settings.shared_send_queue { self.waiting.pop_front() } else { None }
+    }
+
+    /// So many messages are no longer in it.
+    pub(super) fn release(&mut self, messages: usize) {
+        self.held -= messages as u32;
+    }
+
     /// Takes in a message at `now`. Returns when its endpoint has it, if none was in it before.
     pub(super) fn take_in(&mut self, now: Time, handle: Handle, adds: Option<u64>) -> Option<Time> {
+        self.held += 1;
         let was_empty = self.entering.is_empty();
         self.free = self.free.max(now) + self.settings.message_time;
         let through = self.free + self.settings.latency;
@@ -128,5 +156,7 @@ mod tests {
         assert!(nic(1, 0, 0, None).holds_messages() && nic(0, 1, 0, None).holds_messages());
         let few = Settings { send_queue: 9, ..Settings::defaults(Preset::Linux) };
         assert!(Nic::new(few).holds_messages() && Nic::new(few).places() == 9);
+        let shared = Settings { shared_send_queue: 9, ..Settings::defaults(Preset::Linux) };
+        assert!(Nic::new(shared).holds_messages() && Nic::new(shared).places() == u32::MAX as usize);
     }
 }

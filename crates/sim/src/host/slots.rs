@@ -85,6 +85,8 @@ pub(crate) struct Sending {
     pub(crate) opened: bool,
     /// The number of messages that are passing the adapter.
     pub(crate) entering: u32,
+    /// Does it wait for a place in the adapter?
+    pub(crate) queues: bool,
 }
 
 /// The receiving end of a connection.

@@ -108,6 +108,46 @@ fn later_messages_wait_for_a_place() {
     assert_eq!(ends(&run(&text(&nic(1, ""), &flows(4, 1)))), all);
 }
 
+/// An adapter holds one message of all connections, or two: the next enters when one is acknowledged, of the connections
+/// that wait in turn, one of each.
+#[test]
+fn connections_share_the_places_of_an_adapter() {
+    let nic = |places: u32, more: &str| format!("[nic]\nshared_send_queue = {places}\n{more}");
+    let one: Vec<u64> = (1..=4).map(|k| k * ROUND).collect();
+    assert_eq!(ends(&run(&text(&nic(1, ""), &flows(4, 1)))), one);
+    let two: Vec<u64> = (0..4).map(|k| (1 + k / 2) * ROUND + k % 2 * DATA).collect();
+    assert_eq!(ends(&run(&text(&nic(2, ""), &flows(4, 1)))), two);
+    // On one connection as `send_queue`, which holds as well.
+    let one: Vec<u64> = (1..=10).map(|k| k * (3_000_000 + ROUND)).collect();
+    let time = "message_time = \"2us\"\nlatency = \"1us\"";
+    assert_eq!(ends(&run(&text(&nic(1, time), &messages(10)))), one);
+    assert_eq!(ends(&run(&text(&nic(2, &format!("send_queue = 1\n{time}")), &messages(10)))), one);
+    // Two connections with three messages each (labels 1 and 2), and a flow (0) 4 us later: the second message of the first
+    // waits before the other connection begins; then the place goes round among the three.
+    let rounds = |k: u64| k * ROUND;
+    let other = messages(3).replace("chunks", "label = \"other\"\nchunks");
+    let pairs = messages(3) + &other + &flows(1, 1).replace("3us", "4us");
+    let r = run(&text(&nic(1, ""), &pairs));
+    let mut all: Vec<(usize, u64)> =
+        (0..7).map(|f| (r.flow(f).planned.label.index(), r.flow(f).finished.unwrap().0)).collect();
+    all.sort_by_key(|(_, end)| *end);
+    let expected = [(1, 1), (1, 2), (2, 3), (0, 4), (1, 5), (2, 6), (2, 7)];
+    assert_eq!(all, expected.map(|(workload, k)| (workload, rounds(k))));
+}
+
+/// What is stopped gives its place to the next.
+#[test]
+fn a_flow_that_is_stopped_leaves_its_place() {
+    let long = flows(1, 100_000).replace("start", "stop = \"50us\"\nstart");
+    let r = run(&text("[nic]\nshared_send_queue = 1\n", &(long + &flows(1, 1).replace("3us", "4us"))));
+    let (stopped, next) = (r.flow(0), r.flow(1));
+    assert!(stopped.finished.is_none() || stopped.acked_bytes < 1_024 * 100_000);
+    assert!(
+        next.finished
+            .is_some_and(|end| end > Time::from_us(50) + Time(ROUND) && end < Time::from_us(50) + Time(3 * ROUND))
+    );
+}
+
 /// UET: packets of 4,086 B on a fat-tree at 100 Gbit/s, one in 332 ns, or in 653.76 ns at 50 Gbit/s
 /// of payload.
 #[test]
@@ -184,7 +224,7 @@ fn threads_change_nothing() {
         let keys = if control == "uet" { "trimmable = false" } else { "" };
         format!(
             "duration = \"1ms\"\n[topology.leaf-spine]\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
-             [queue]\nlimit = 20\n[nic]\nmessage_time = \"700ns\"\nlatency = \"2us\"\npacket_time = \"900ns\"\nsend_queue = 2\n\
+             [queue]\nlimit = 20\n[nic]\nmessage_time = \"700ns\"\nlatency = \"2us\"\npacket_time = \"900ns\"\nsend_queue = 2\nshared_send_queue = 5\n\
              [transport.t]\ncontrol = \"{control}\"\n{keys}\n\
              [[workload.collective]]\ntransport = \"t\"\nalgorithm = \"ring-all-reduce\"\nchunks = 4\nsize = \"400KB\"\n\
              [[workload.poisson]]\ntransport = \"t\"\nload = 0.5\nsize = \"20KB\"\n"
