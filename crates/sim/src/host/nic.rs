@@ -134,6 +134,27 @@ mod tests {
         assert_eq!(nic.take_in(Time::from_us(2), handle, Some(9)), Some(Time::from_ns(3_100)));
     }
 
+    /// Of two places both are taken, and then given back together.
+    #[test]
+    fn connections_wait_for_places_in_turn() {
+        let mut nic = Nic::new(Settings { shared_send_queue: 2, ..Settings::defaults(Preset::Linux) });
+        let [a, b, c] = [1, 2, 3].map(|index| Handle::new(index, 1));
+        [a, b, c].into_iter().for_each(|handle| nic.wait(handle));
+        for handle in [a, b] {
+            assert_eq!(nic.turn(), Some(handle));
+            nic.take_in(Time::ZERO, handle, None);
+        }
+        nic.wait(a);
+        assert_eq!(nic.turn(), None);
+        nic.release(2);
+        for handle in [c, a] {
+            assert_eq!(nic.turn(), Some(handle));
+            nic.take_in(Time::ZERO, handle, Some(1));
+        }
+        nic.wait(b);
+        assert_eq!(nic.turn(), None);
+    }
+
     /// 1,000 B at 80 Gbit/s take 100 ns, and a packet 60 ns at least. It holds packets back where
     /// the links have room before.
     #[test]

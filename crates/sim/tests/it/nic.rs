@@ -148,6 +148,25 @@ fn a_flow_that_is_stopped_leaves_its_place() {
     );
 }
 
+/// A flow that is stopped while it waits has no place to give; one that is stopped on its way through the adapter has.
+#[test]
+fn places_are_given_by_those_that_have_them() {
+    let at = |start: &str, stop: &str, packets| {
+        let keys = if stop.is_empty() { String::new() } else { format!("stop = \"{stop}\"\nstart") };
+        let flow = flows(1, packets).replace("3us", start);
+        if stop.is_empty() { flow } else { flow.replace("start", &keys) }
+    };
+    // 20 packets hold the only place; the second flow gives up, and the third enters when they are acknowledged.
+    let r =
+        run(&text("[nic]\nshared_send_queue = 1\n", &(at("3us", "", 20) + &at("4us", "9us", 1) + &at("5us", "", 1))));
+    let end = r.flow(0).finished.unwrap();
+    assert_eq!((r.flow(1).acked_bytes, r.flow(2).finished.unwrap()), (0, end + Time(ROUND)));
+    // The first is stopped at 6 us, while the adapter takes 10 us for it: the second enters then.
+    let slow = "[nic]\nshared_send_queue = 1\nlatency = \"10us\"\n";
+    let r = run(&text(slow, &(at("3us", "6us", 20) + &at("4us", "", 1))));
+    assert_eq!((r.flow(0).acked_bytes, r.flow(1).finished.unwrap()), (0, Time::from_us(16) + Time(ROUND)));
+}
+
 /// UET: packets of 4,086 B on a fat-tree at 100 Gbit/s, one in 332 ns, or in 653.76 ns at 50 Gbit/s
 /// of payload.
 #[test]
