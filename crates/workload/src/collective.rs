@@ -161,8 +161,8 @@ impl CollectiveAlgorithm {
         each_chunk * u128::from(chunks)
     }
 
-    /// So many of the messages of one operation of `n` ranks, 2 or more, are added to the data of their receiver: they
-    /// stand before all others.
+    /// So many of the messages of one operation of `n` ranks, 2 or more, are added to the data of
+    /// their receiver: they stand before all others.
     pub fn reduced(self, n: u32, chunks: u32) -> usize {
         let (n, log) = (n as usize, n.ilog2() as usize);
         let each_chunk = match self {
@@ -282,8 +282,9 @@ mod tests {
         AllToAll,
     ];
 
-    /// The n - 1 other ranks' data are added once to those of one rank, at whichever rank; with recursive doubling at all
-    /// of them, a pair in each of log2 n steps. All that is added comes before what only copies results.
+    /// The n - 1 other ranks' data are added once to those of one rank, at whichever rank; with
+    /// recursive doubling at all of them, a pair in each of log2 n steps. All that is added comes
+    /// before what only copies results.
     #[test]
     fn all_data_are_added_once() {
         for (n, chunks) in [(2, 1), (4, 1), (8, 3)] {

@@ -9,8 +9,8 @@ use crate::errors::Report;
 use crate::model::Scenario;
 use crate::tree::KeyPath;
 
-/// Reports recoveries that are shorter than the smallest packet takes over the quickest link: ranks on several threads
-/// know of each other's checkpoints after that time.
+/// Reports recoveries that are shorter than the smallest packet takes over the quickest link: ranks
+/// on several threads know of each other's checkpoints after that time.
 pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_>) {
     let workloads = &scenario.workloads;
     // Of data a header and a byte.

@@ -70,7 +70,8 @@ mod tests {
     use linkpool_network::topology::{Generator, GpuServers};
     use linkpool_settings::{Preset, Settings};
 
-    /// 16 GPUs with a NIC of 400 Gbit/s each, and 8 leaves with an uplink or two of 400. NVLink of 3.6 Tbit/s is no tier.
+    /// 16 GPUs with a NIC of 400 Gbit/s each, and 8 leaves with an uplink or two of 400. NVLink of
+    /// 3.6 Tbit/s is no tier.
     #[test]
     fn servers_send_what_their_nics_send() {
         for (spines, expected) in [(1, 2.0), (2, 1.0)] {

@@ -16,8 +16,8 @@ settings! {
             refused |f| f.at.is_some() && f.mtbf.is_some() => "there is `mtbf`, too; leave one out";
         /// Mean time between failures of the job, which come as a Poisson process.
         mtbf: Option<Time> = None, within Bounds::POSITIVE_SPAN;
-        /// From a failure until the ranks go on: to find it, to start them, to read the checkpoint. At least what the smallest
-        /// packet takes over a link.
+        /// From a failure until the ranks go on: to find it, to start them, to read the checkpoint.
+        /// At least what the smallest packet takes over a link.
         recovery: Time, required Time::from_secs(60), within Bounds::POSITIVE_SPAN;
         /// Iterations from one checkpoint to the next. The start of the job is one, too.
         checkpoint_every: u32 = 1, within Bounds::POSITIVE;

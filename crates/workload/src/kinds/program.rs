@@ -54,8 +54,8 @@ settings! {
         memory_rate: Option<Rate> = None, within Bounds::POSITIVE,
             refused |p| p.memory_rate.is_some() && p.compute_rate.is_none() => "stands beside `compute_rate`; write that, too",
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
-        /// The rate at which a rank adds what it receives to its data, in all-reduces and reduce-scatters. Without it that
-        /// takes no time.
+        /// The rate at which a rank adds what it receives to its data, in all-reduces and
+        /// reduce-scatters. Without it that takes no time.
         reduce_rate: Option<Rate> = None, within Bounds::POSITIVE,
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
         /// How often each rank runs its program, each time when it has ended.

@@ -38,8 +38,8 @@ impl Reducing {
 
 /// Adds the `messages` of an operation to the programs of its `members`; message i has the tag
 /// `first_tag` + i, so each matches one receive. The result is, by member, the nodes with which the
-/// operation ends there: its receives, or what reduces them, or, if it receives nothing, its sends. None if there are too
-/// many nodes.
+/// operation ends there: its receives, or what reduces them, or, if it receives nothing, its sends.
+/// None if there are too many nodes.
 pub fn add_operation(
     messages: &[Message],
     members: &[Member],

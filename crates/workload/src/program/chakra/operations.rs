@@ -86,7 +86,8 @@ impl<'r> Operations<'r> {
         Ok(())
     }
 
-    /// Adds the messages of all operations to the programs. Does `reduce_rate` decide something? An error has the rank of a file.
+    /// Adds the messages of all operations to the programs. Does `reduce_rate` decide something? An
+    /// error has the rank of a file.
     pub(super) fn add_to(self, builders: &mut [RankBuilder]) -> Result<bool, (u32, String)> {
         let (mut tag, mut reduced) = (FIRST_TAG, false);
         for Operation { group, what, members } in &self.all {

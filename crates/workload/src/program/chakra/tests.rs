@@ -102,8 +102,8 @@ fn operations_take_their_time() {
     }
 }
 
-/// An all-reduce of 2,001 bytes of two ranks, in halves of 1,001: at 1 Tbit/s it takes 8 ns to add one, which 8.008 are, and at
-/// 16 Gbit/s 501 ns, which 500.5 are. The second message waits for it.
+/// An all-reduce of 2,001 bytes of two ranks, in halves of 1,001: at 1 Tbit/s it takes 8 ns to add
+/// one, which 8.008 are, and at 16 Gbit/s 501 ns, which 500.5 are. The second message waits for it.
 #[test]
 fn what_is_received_is_added() {
     let rank = file(&[node(1, 7, &[("comm_type", 0), ("comm_size", 2001)], &[])]);
