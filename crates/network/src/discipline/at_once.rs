@@ -120,16 +120,16 @@ proptest! {
             packet: Some(Bytes(1_500)),
             ..Red::defaults(Preset::Linux)
         };
-        let class = |bits, marking| ClassPolicy {
+        let class = |bits, marking, quantum| ClassPolicy {
             priorities: ClassSet::of(bits),
             thresholds,
             marking,
             lossless: bits == 0x0f,
             trims: bits == 0xf0,
-            quantum: None,
+            quantum,
         };
-        let classes = || {
-            let policies = [class(0x0f, Marking::Red(red)), class(0xf0, Marking::AtDequeue)];
+        let classes = |quantum| {
+            let policies = [class(0x0f, Marking::Red(red), quantum), class(0xf0, Marking::AtDequeue, quantum)];
             Classes::new(&policies, thresholds, (LinkId::new(3), 1))
         };
         macro_rules! compare {
@@ -145,13 +145,15 @@ proptest! {
             compare!(priority()),
             compare!(trimming()),
             compare!(RedQueue::new(red, random(1))),
-            compare!(classes()),
+            compare!(classes(None)),
+            compare!(classes(Some(1_500))),
         ];
         let comes = events.iter().any(|event| matches!(event, Event::Comes(_)));
         if comes && mark > 1 && !in_bytes {
             let counts_itself = counts_in_service && marks_leaving;
             prop_assert!(alone[..2].iter().all(|alone| (*alone > 0) != counts_itself));
             prop_assert_eq!(alone[3] > 0, marks_leaving && !even && min > 0 && !counts_in_service);
+            prop_assert_eq!(alone[5], 0, "where queues take turns, it passes them");
         }
     }
 }
