@@ -197,6 +197,7 @@ def _invent(out: Path, document: Document, rng: random.Random, text: str) -> Non
         jobs = [
             {
                 "label": "short",
+                "workload": 0,
                 "kind": "partition-aggregate",
                 "job": n,
                 "jct_s": rng.uniform(0.8e-3, 2e-3),

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+import linkpool
 from linkpool.loading import inline
 from linkpool.study import Study, StudyError
 from linkpool.study.comparison import Comparison
@@ -94,6 +96,53 @@ def test_a_mean_of_fewer_seeds_says_so() -> None:
         r"jct mean, ring & 1 s (1 to 1) & 2 s $\times$2 \\",
         r" &  & without 2 of 3 seeds \\",
     ]
+
+
+OPERATIONS = """
+duration = "100ms"
+[topology.many-to-one]
+senders = 3
+rate = "10Gbps"
+delay = "1us"
+[transport.t]
+control = "reno"
+[[workload.collective]]
+transport = "t"
+algorithm = "ring-all-reduce"
+size = "1MB"
+[[workload.collective]]
+transport = "t"
+algorithm = "ring-all-reduce"
+size = "3MB"
+iterations = 2
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("label", [None, "train"])
+def test_workloads_called_the_same_have_rows_of_their_own(
+    tmp_path: Path, label: str | None
+) -> None:
+    """Both have the name of their kind, or one label, and jobs from 0 on. One has two jobs."""
+    text = OPERATIONS
+    if label is not None:
+        text = text.replace(
+            "[[workload.collective]]", f'[[workload.collective]]\nlabel = "{label}"'
+        )
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    result = linkpool.run(tmp_path / "s.toml")
+    names = ("workload", "job", "jct_s")
+    times = {(workload, job): time for workload, job, time in result.jobs.select(names).rows()}
+    assert sorted(times) == [(0, 0), (1, 0), (1, 1)]
+    found = Comparison.of_results([("one", result)], ["jct.mean"]).table
+    called = label or "collective"
+    means = dict(found.select("part", "mean").rows())
+    assert means == {
+        called: pytest.approx(sum(times.values()) / 3),
+        f"{called}, workload 0": pytest.approx(times[0, 0]),
+        f"{called}, workload 1": pytest.approx((times[1, 0] + times[1, 1]) / 2),
+    }
+    assert found["count_least"].to_list() == [3, 1, 2]
 
 
 def test_latex_has_the_same_groups() -> None:

@@ -224,12 +224,21 @@ def by_layer(values: Values, layers: Sequence[tuple[str, str]]) -> Iterator[Part
 def _by_label(
     result: Result, table: str, chosen: Flags, times: Values, unfinished: Flags
 ) -> Iterator[Part]:
-    """Give the parts of the chosen rows of a table that have one label, in order of the first."""
+    """Give the parts of the chosen rows of a table that have one label, in order of the first.
+
+    Workloads may be called the same, as those of one kind without labels are. Then a part for
+    each of them, by its number, follows the part of all together.
+    """
     (labels,) = result.columns(table, "label")
+    (workloads,) = result.numbers(table, "workload")
     of_row = np.array(labels, object)
     for label in dict.fromkeys(of_row[chosen]):
         mine = chosen & (of_row == label)
         yield Part.of(label, times[mine], unfinished[mine])
+        numbers = np.unique(workloads[mine])
+        for number in numbers if numbers.size > 1 else ():
+            own = mine & (workloads == number)
+            yield Part.of(f"{label}, workload {number:.0f}", times[own], unfinished[own])
 
 
 def _parts(table: pl.DataFrame) -> Iterator[Part]:
