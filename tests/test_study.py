@@ -60,7 +60,8 @@ import linkpool.cli
 from linkpool.experiments import registry
 known = registry()
 assert len(list(known)) > 30
-assert not [m for m in sys.modules if m.startswith("linkpool.experiments.")]
+own = {m for m in sys.modules if m.startswith("linkpool.experiments.")}
+assert own == {"linkpool.experiments.papers"}
 assert "matplotlib" not in sys.modules
 known.load("X-fig6")
 assert "linkpool.experiments.xmp.fig6" in sys.modules
@@ -167,7 +168,8 @@ class Undrawn(Fig6):
 
 
 def one_delay(kind: type[Fig6]) -> Fig6:
-    named = {field.name: getattr(fig6.EXPERIMENT, field.name) for field in fields(fig6.EXPERIMENT)}
+    given = [field.name for field in fields(fig6.EXPERIMENT) if field.init]
+    named = {name: getattr(fig6.EXPERIMENT, name) for name in given}
     return kind(**{**named, "delays": ("2us",)})
 
 

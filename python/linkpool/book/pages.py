@@ -9,7 +9,7 @@ from linkpool.book import text
 from linkpool.book.condense import AS_MEASURED
 from linkpool.book.entry import BookError, Entry
 from linkpool.book.text import cell, count, table
-from linkpool.experiments.described import AGAIN, FAULTS, FIGURES, PAPERS, QUESTIONS
+from linkpool.experiments.papers import EXPERIMENTS, FAULTS, PAPERS, QUESTIONS
 from linkpool.identity import digest
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.publish import seal
@@ -131,7 +131,7 @@ def page(one: Entry, section: tuple[str, str]) -> str:
         *_cut(one),
         f"## {words.figure}",
         "",
-        text.prose(FIGURES[experiment.id]),
+        text.prose(EXPERIMENTS[experiment.id].figure),
         "",
         "## Our figure",
         "",
@@ -295,7 +295,7 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         *_by_paper(known, of),
         "",
     ]
-    for paper, name in PAPERS.items():
+    for paper, (name, _) in PAPERS.items():
         mine = [e for e in map(known.load, known) if paper_of(e) == paper]
         if mine:
             lines += [f"## {name[0].upper()}{name[1:]}", "", *_by_experiment(mine, of), ""]
@@ -311,12 +311,13 @@ def _claims_of(entries: Mapping[str, Entry]) -> list[Claim]:
 
 def _by_default(claims: Sequence[Claim]) -> list[str]:
     """Count the claims without those that judge a published number once more."""
-    usual = [c for c in claims if c.id.partition(".")[0] not in AGAIN and FAULTS not in c.id]
+    again = [name for name, declared in EXPERIMENTS.items() if declared.again]
+    usual = [c for c in claims if c.id.partition(".")[0] not in again and FAULTS not in c.id]
     if len(usual) == len(claims):
         return []
     line = (
         f"**With the default settings of the transports alone: {text.tally(usual)}.** This leaves "
-        f"out {' and '.join(AGAIN)}, which were declared after a trial and judge published numbers "
+        f"out {' and '.join(again)}, which were declared after a trial and judge published numbers "
         "once more with faults or with weaker loss recovery, and the claims of other experiments "
         f"whose names have `{FAULTS}`, which do so with the faults of the authors."
     )
@@ -349,7 +350,7 @@ def _asked(asked: Mapping[str, Entry], count: int) -> list[str]:
 
 def _by_paper(known: Registry, of: Mapping[str, Entry]) -> list[str]:
     rows = []
-    for paper, name in PAPERS.items():
+    for paper, (name, _) in PAPERS.items():
         ids = [e.id for e in map(known.load, known) if paper_of(e) == paper]
         claims = [claim for i in ids if i in of for claim in of[i].claims]
         there = sum(i in of for i in ids)

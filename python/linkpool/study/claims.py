@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from linkpool.intervals import Interval, mean_interval
 
@@ -95,13 +95,29 @@ class Claim:
         }
 
 
+class Statement(Protocol):
+    """A claim in words, with its criterion: `linkpool.study.stated` reads them from tables."""
+
+    def said(self, words: Mapping[str, object]) -> tuple[str, str]:
+        """Return the claim and what the paper says, with these words in place."""
+
+    def judge(self, *values: Any) -> Judged:
+        """Judge values by the criterion."""
+
+
 class Ledger:
     """Collect the claims of an experiment, at one setting if it has several."""
 
-    def __init__(self, experiment: str, setting: str | None = None) -> None:
-        """Name the experiment, and the setting that its claims are judged at."""
+    def __init__(
+        self,
+        experiment: str,
+        setting: str | None = None,
+        stated: Mapping[str, Statement] | None = None,
+    ) -> None:
+        """Name the experiment, the setting that claims are judged at, and claims in words."""
         self.claims: list[Claim] = []
         self.setting = setting
+        self._stated = stated or {}
         self._experiment = experiment
         self._suffix = "" if setting is None else f"@{setting}"
 
@@ -109,6 +125,20 @@ class Ledger:
         """Add a claim."""
         full = f"{self._experiment}.{name}{self._suffix}"
         self.claims.append(Claim(full, text, paper, measured, judged.verdict, judged.note))
+
+    def judge(self, name: str, measured: str, *values: Any, **words: object) -> None:
+        """Add a claim that is stated in words, judged by its criterion.
+
+        Args:
+            name: of the statement; `{scheme}` and the like stand for words.
+            measured: what our data says.
+            values: what the criterion judges; without one, what code judged.
+            words: what stands for `{scheme}` and the like.
+
+        """
+        stated = self._stated[name]
+        judged = stated.judge(*values)
+        self.add(name.format(**words), *stated.said(words), measured, judged)
 
 
 def grade(reproduced: bool, partly: bool, note: str) -> Judged:

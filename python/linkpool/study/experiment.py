@@ -91,10 +91,14 @@ class Experiment(ABC):
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge each claim of the paper by the data, at each setting."""
         parts = self._split(data)
-        ledgers = {setting: Ledger(self.id, setting) for setting in parts} or {"": Ledger(self.id)}
+        ledgers = {setting: self.ledger(setting) for setting in parts} or {"": self.ledger()}
         for setting, ledger in ledgers.items():
             self.judge(ledger, parts.get(setting, data))
         return [claim for ledger in ledgers.values() for claim in ledger.claims]
+
+    def ledger(self, setting: str | None = None) -> Ledger:
+        """Return a ledger of its claims, at a setting if there are several."""
+        return Ledger(self.id, setting)
 
     def _split(self, data: pl.DataFrame) -> dict[str, pl.DataFrame]:
         return {setting: data.filter(rows) for setting, rows in self.parts().items()}

@@ -17,8 +17,6 @@ class Cwnd1(Syndrome):
     """One to four XMP flows beside 8 DCTCP flows, with a floor of one packet and of two."""
 
     id: str = "A-cwnd1"
-    title: str = "minimum window syndrome with cwnd_min = 1"
-    paper: str = "AMP, section 3.2 (graph omitted there)"
 
     def mixes(self) -> list[Mix]:
         """Return the mixes with either floor."""

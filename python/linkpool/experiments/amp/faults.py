@@ -93,8 +93,6 @@ def _judge(ledger: Ledger, cells: Cells, scheme: str, timeouts: int) -> None:
 
 EXPERIMENT = Faults(
     id="A-faults",
-    title="incast with the faults of the authors' implementation",
-    paper="AMP, sections 3 and 5.2",
     schemes=tuple(f"{scheme}{faults}" for scheme in ("dcm", "xmp", "amp") for faults in SETS),
     sizes=(SIZE,),
     ks=(K,),

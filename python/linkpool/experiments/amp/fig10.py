@@ -28,12 +28,9 @@ class Fig10(setting.Delayed):
     """4 DCTCP flows with one multipath flow, and with four."""
 
     id: str = "A-fig10"
-    title: str = "queue length beside 4 DCTCP flows"
-    paper: str = "AMP, section 5.2, Figure 10"
     schemes: tuple[str, ...] = SCHEMES
     delays: tuple[str, ...] = setting.DELAYS
     duration_s: float = longflows.DURATION_S
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         *longflows.KEYS,
         Column("queue_pkts", "u32", "packets", "queue length of W->R, every 10 us from 10 ms on"),

@@ -45,7 +45,5 @@ class Fig11(Shift):
 
 EXPERIMENT = Fig11(
     id="A-fig11",
-    title="traffic shifting of AMP and XMP",
-    paper="AMP, section 5.2, Figure 11",
     schemes=("amp", "xmp", "dcm"),
 )

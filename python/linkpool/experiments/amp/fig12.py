@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
+from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
@@ -39,13 +40,10 @@ four long flows into a host."""
 
 
 @dataclass(frozen=True)
-class Fig12(Experiment):
+class Fig12(Published):
     """Job completion times by the scheme of the long flows and its subflows."""
 
     id: str = "A-fig12"
-    title: str = "jobs beside long flows in a fat-tree"
-    paper: str = "AMP, section 5.3"
-    seeds: int = 5
     long_flows: int = 1000
     readings: tuple[str, ...] = tuple(READINGS)
     columns: ClassVar[tuple[Column, ...]] = (

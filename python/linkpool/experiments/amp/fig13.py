@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
+from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
@@ -31,13 +32,10 @@ WORSE = 1.1
 
 
 @dataclass(frozen=True)
-class Fig13(Experiment):
+class Fig13(Published):
     """FCT of short flows, goodput of long ones, utilisation, by the scheme of the long flows."""
 
     id: str = "A-fig13"
-    title: str = "long and short flows over a permutation"
-    paper: str = "AMP, section 5.3"
-    seeds: int = 5
     duration_s: float = DURATION_S
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "congestion control of the long flows"),

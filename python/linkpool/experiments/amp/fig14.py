@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
+from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
@@ -63,13 +64,10 @@ DRAIN = "100ms"
 
 
 @dataclass(frozen=True)
-class Fig14(Experiment):
+class Fig14(Published):
     """FCT of short DCTCP flows by the scheme of the long ones."""
 
     id: str = "A-fig14"
-    title: str = "data-mining workload in a fat-tree"
-    paper: str = "AMP, section 5.3"
-    seeds: int = 5
     scale: float = 1.0
     readings: tuple[str, ...] = tuple(READINGS)
     columns: ClassVar[tuple[Column, ...]] = (

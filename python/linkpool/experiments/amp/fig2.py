@@ -77,8 +77,6 @@ class Fig2(Incast):
 
 EXPERIMENT = Fig2(
     id="A-fig2",
-    title="incast with existing schemes",
-    paper="AMP, section 3.1",
     schemes=("dctcp", "dcm", "xmp"),
     sizes=(SIZE,),
 )

@@ -18,11 +18,12 @@ from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
+from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, by_factor, grade
-from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -38,13 +39,10 @@ CASES = {"a": (2, 0), "b": (5, 0), "c": (4, 1)}
 
 
 @dataclass(frozen=True)
-class Fig3(Experiment):
+class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
 
     id: str = "A-fig3"
-    title: str = "the minimum window syndrome, illustrated"
-    paper: str = "AMP, section 3.2, Figure 3"
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("case", "string", "", "a: 2 single-path, b: 5 single-path, c: 4 and 1 multipath"),
         KEY_SEED,

@@ -20,8 +20,6 @@ class Fig4a(Syndrome):
     """One XMP flow beside 8 DCTCP flows, and with two subflows beside more of them."""
 
     id: str = "A-fig4a"
-    title: str = "minimum window syndrome against the number of subflows"
-    paper: str = "AMP, section 3.2, Figure 4(a)"
 
     def mixes(self) -> list[Mix]:
         """Return 1 to 8 subflows with 8 DCTCP flows, and 2 subflows with 10 to 24."""

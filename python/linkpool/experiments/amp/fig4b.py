@@ -19,8 +19,6 @@ class Fig4b(Syndrome):
     """One XMP flow of 4 subflows beside DCTCP flows, K = 20."""
 
     id: str = "A-fig4b"
-    title: str = "minimum window syndrome with K = 20"
-    paper: str = "AMP, section 3.2, Figure 4(b)"
 
     def mixes(self) -> list[Mix]:
         """Return the mixes with K = 20, and with K = 10 for comparison."""

@@ -37,7 +37,5 @@ class Fig6(Shift):
 
 EXPERIMENT = Fig6(
     id="A-fig6",
-    title="traffic shifting of MPTCP and DCM",
-    paper="AMP, section 4.1, Figure 6",
     schemes=("mptcp-cut", "dcm"),
 )

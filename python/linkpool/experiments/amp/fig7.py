@@ -30,13 +30,10 @@ class Fig7(setting.Delayed):
     """3, 4 and 5 AMP flows alone on the bottleneck, tau from 1 to 12."""
 
     id: str = "A-fig7"
-    title: str = "suppression episodes against tau"
-    paper: str = "AMP, section 5.1, Figure 7"
     flows: tuple[int, ...] = (3, 4, 5)
     taus: tuple[int, ...] = tuple(range(1, 13))
     delays: tuple[str, ...] = setting.DELAYS
     duration_s: float = longflows.DURATION_S
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_DELAY,
         Column("flows", "i32", "", "number of AMP flows"),

@@ -207,8 +207,6 @@ def _range(ratios: list[float]) -> str:
 
 EXPERIMENT = Fig8(
     id="A-fig8",
-    title="incast with AMP and the other schemes",
-    paper="AMP, section 5.2",
     schemes=("dctcp", "dcm", "xmp", "amp"),
     sizes=tuple(SIZES),
 )

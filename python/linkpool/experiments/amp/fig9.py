@@ -33,8 +33,6 @@ class Fig9(Syndrome):
     """1, 2 and 4 multipath flows beside 4 to 24 DCTCP flows."""
 
     id: str = "A-fig9"
-    title: str = "fairness beside DCTCP flows"
-    paper: str = "AMP, section 5.2, Figure 9"
     schemes: tuple[str, ...] = SCHEMES
     multipath: tuple[int, ...] = MULTIPATH
     dctcp: tuple[int, ...] = DCTCP_FLOWS

@@ -37,13 +37,10 @@ class Gamma(setting.Delayed):
     """AMP with gamma from 1 to 10, in incast and beside a few long flows."""
 
     id: str = "A-gamma"
-    title: str = "choice of gamma"
-    paper: str = "AMP, section 5.1"
     gammas: tuple[int, ...] = tuple(range(1, 11))
     ks: tuple[int, ...] = incast.FLOWS
     delays: tuple[str, ...] = setting.DELAYS
     bursts: int = incast.BURSTS
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         *incast.COLUMNS[:4],
         Column("load", "string", "", "incast, or calm: 4 DCTCP flows and 1 AMP flow for 1 s"),

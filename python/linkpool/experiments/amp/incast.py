@@ -172,15 +172,11 @@ def _ms(value: float | None) -> float | None:
 class Incast(setting.Delayed):
     """An experiment that runs every scheme with every size, k and delay."""
 
-    id: str
-    title: str
-    paper: str
     schemes: tuple[str, ...]
     sizes: tuple[str, ...]
     ks: tuple[int, ...] = FLOWS
     delays: tuple[str, ...] = setting.DELAYS
     bursts: int = BURSTS
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

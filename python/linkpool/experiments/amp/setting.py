@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from linkpool.experiments.authors import ACK_FAULTS, FAULTS
-from linkpool.study.experiment import Experiment, each
+from linkpool.experiments.declared import Published
+from linkpool.study.experiment import each
 from linkpool.study.toml import Table, Value
 
 DELAYS = ("2us", "5.6us")
@@ -36,7 +37,7 @@ for _scheme in ("dcm", "xmp", "amp"):
     _CONTROL[f"{_scheme}-faults"] = {**_CONTROL[_scheme], "faults": list(FAULTS)}
 
 
-class Delayed(Experiment, ABC):
+class Delayed(Published, ABC):
     """An experiment whose claims are judged at each delay of a link."""
 
     delays: tuple[str, ...]

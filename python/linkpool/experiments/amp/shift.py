@@ -10,7 +10,7 @@ about what an eye tells apart in the paper's figure.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -66,12 +66,9 @@ def settling_time(time_s: Floats, cwnd: Floats) -> float | None:
 class Shift(setting.Delayed):
     """A multipath flow of two subflows, one of which is disturbed, then the other."""
 
-    id: str
-    title: str
-    paper: str
     schemes: tuple[str, ...]
     delays: tuple[str, ...] = setting.DELAYS
-    seeds: int = 10
+    seeds: int = field(default=10, kw_only=True)
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_DELAY,
         KEY_SCHEME,

@@ -43,14 +43,11 @@ class Ssr(setting.Delayed):
     """Incast, fairness and queue length with AMP's suppression off, beside the other schemes."""
 
     id: str = "A-ssr"
-    title: str = "AMP without suppression"
-    paper: str = "AMP, section 5.2 (Figures 8 to 10 with SSR disabled; graphs omitted there)"
     ks: tuple[int, ...] = incast.FLOWS
     dctcp: tuple[int, ...] = fig9.DCTCP_FLOWS
     delays: tuple[str, ...] = setting.DELAYS
     bursts: int = incast.BURSTS
     duration_s: float = longflows.DURATION_S
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("load", "string", "", "incast of 128 KiB flows; fairness or queue: 1 s, long flows"),
         KEY_DELAY,

@@ -25,7 +25,6 @@ class Syndrome(setting.Delayed):
 
     delays: tuple[str, ...] = setting.DELAYS
     duration_s: float = longflows.DURATION_S
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = longflows.COLUMNS
 
     @abstractmethod

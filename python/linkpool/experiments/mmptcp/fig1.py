@@ -30,8 +30,6 @@ class Fig1(Summarised):
     """All flows are MPTCP's; with one subflow that is TCP."""
 
     id: str = "M-fig1"
-    title: str = "MPTCP against its number of subflows"
-    paper: str = "MMPTCP, section 1, Figure 1"
     trees: tuple[Tree, ...] = TREES
     subflows: tuple[int, ...] = SUBFLOWS
     columns: ClassVar[tuple[Column, ...]] = (

@@ -41,8 +41,6 @@ class Fig10(Mixed):
     """Both schemes have the same flows between the same hosts, drawn for each seed."""
 
     id: str = "M-fig10"
-    title: str = "as many subflows as a flow has paths"
-    paper: str = "MMPTCP, section 3.11, Figure 10"
     seeds: int = 20
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
 

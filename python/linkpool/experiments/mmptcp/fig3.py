@@ -25,8 +25,6 @@ class Fig3(Summarised):
     """The queues at all links of some core switches hold 10 packets instead of 100."""
 
     id: str = "M-fig3"
-    title: str = "hotspots in the core"
-    paper: str = "MMPTCP, section 3.4, Figure 3"
     degrees: tuple[int, ...] = DEGREES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("degree", "i32", "%", "core switches with short queues"),

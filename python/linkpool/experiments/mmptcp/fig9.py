@@ -36,8 +36,6 @@ class Fig9(Summarised):
     """10% to 70% of the servers send long flows; the number of short flows stays."""
 
     id: str = "M-fig9"
-    title: str = "network load"
-    paper: str = "MMPTCP, section 3.10, Figure 9"
     loads: tuple[int, ...] = LOADS
     columns: ClassVar[tuple[Column, ...]] = (
         Column("load", "i32", "%", "servers that send long flows"),

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
-from linkpool.study.experiment import Experiment
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -242,7 +242,7 @@ def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
 
 
 @dataclass(frozen=True)
-class Mixed(Experiment, ABC):
+class Mixed(Published, ABC):
     """An experiment of runs of the common scenario.
 
     Attributes:
@@ -250,11 +250,7 @@ class Mixed(Experiment, ABC):
 
     """
 
-    id: str
-    title: str
-    paper: str
     duration_s: float = 20.0
-    seeds: int = 5
 
     def extent(self) -> str:
         """Say how much time is simulated."""

@@ -44,8 +44,6 @@ class Tab1(Mixed):
     """All flows of one run are of one scheme."""
 
     id: str = "M-tab1"
-    title: str = "MMPTCP beside MPTCP with eight subflows"
-    paper: str = "MMPTCP, section 3.2, Table 1 and Figure 2"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("rate_mbps", "i32", "Mbit/s", "of all links"),
         Column("long_percent", "i32", "%", "hosts that send long flows, of all hosts"),

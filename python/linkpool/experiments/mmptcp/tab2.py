@@ -34,8 +34,6 @@ class Tab2(Mixed):
     """All flows of one run are of one scheme."""
 
     id: str = "M-tab2"
-    title: str = "MMPTCP beside TCP and packet scatter"
-    paper: str = "MMPTCP, section 3.3, Table 2"
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

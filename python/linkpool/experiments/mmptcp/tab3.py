@@ -43,8 +43,6 @@ class Tab3(Mixed):
     """All flows of one run are of one scheme, but for packet scatter whose short flows are TCP."""
 
     id: str = "M-tab3"
-    title: str = "the same with ten times the short flows"
-    paper: str = "MMPTCP, section 3.3, Table 3"
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -45,11 +45,8 @@ class Tab4(Summarised):
     """All flows are MMPTCP's."""
 
     id: str = "M-tab4"
-    title: str = "the duplicate-ACK threshold of phase 1"
-    paper: str = "MMPTCP, section 3.5, Table 4 and Figure 4"
     trees: tuple[Tree, ...] = TREES
     thresholds: tuple[str, ...] = THRESHOLDS
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
         Column("threshold", "string", "", "duplicate ACKs that mean a loss in phase 1"),

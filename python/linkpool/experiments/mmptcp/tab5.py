@@ -36,8 +36,6 @@ class Tab5(Mixed):
     """All flows of one run are MMPTCP's, with or without limited transmit."""
 
     id: str = "M-tab5"
-    title: str = "limited transmit in phase 1"
-    paper: str = "MMPTCP, section 3.6, Table 5 and Figure 5"
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, SECOND
 from linkpool.experiments.mmptcp.mixed_table import number, percent
@@ -16,7 +17,7 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, same
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -35,14 +36,11 @@ LOSS = {1: 0.002, 2: 0.003, 5: 0.003, 20: 0.003}
 
 
 @dataclass(frozen=True)
-class Tab6(Experiment):
+class Tab6(Published):
     """One run of 20 s gives all durations, as flows never end: a run of 5 s is its beginning."""
 
     id: str = "M-tab6"
-    title: str = "long flows alone"
-    paper: str = "MMPTCP, section 3.7, Table 6"
     duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         KEY_SEED,
@@ -110,7 +108,7 @@ class Tab6(Experiment):
         """Judge the table at each duration, and that both schemes are alike, with faults too."""
         found: list[Claim] = []
         for seconds in LOSS:
-            ledger = Ledger(self.id, f"{seconds}s")
+            ledger = self.ledger(f"{seconds}s")
             part = data.filter(pl.col("second") <= seconds)
             if seconds > self.duration_s:
                 part = part.clear()  # a shortened run has nothing to say about it

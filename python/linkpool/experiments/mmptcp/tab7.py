@@ -10,13 +10,14 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, grade
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -81,12 +82,10 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Tab7(Experiment):
+class Tab7(Published):
     """Every 500 ms, 20, 40 or 100 hosts drawn at random send 70 KB each to one host."""
 
     id: str = "M-tab7"
-    title: str = "incast in a fat-tree"
-    paper: str = "MMPTCP, section 3.8, Table 7"
     ks: tuple[int, ...] = KS
     duration_s: float = 20.0
     seeds: int = 20

@@ -41,8 +41,6 @@ class Tab8(Mixed):
     """All flows are MMPTCP's; the subflows of phase 2 are coupled in three ways."""
 
     id: str = "M-tab8"
-    title: str = "the congestion control of phase 2"
-    paper: str = "MMPTCP, section 3.9, Table 8 and Figure 8"
     columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *COLUMNS)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -48,11 +48,8 @@ class Thresholds(Mixed):
     """All flows are MMPTCP's; sizes of short flows vary."""
 
     id: str = "M-fig6"
-    title: str = "the switching threshold, sizes of 1 KB to 1 MB"
-    paper: str = "MMPTCP, section 3.7, Figure 6"
     size: str = "uniform"
     thresholds_kb: tuple[int, ...] = THRESHOLDS_KB
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         Column("threshold_kb", "i32", "KB", "phase 1 ends when more has been sent"),
@@ -165,7 +162,5 @@ def _falls(before: float | None, after: float | None, what: str) -> Judged:
 FIG6 = Thresholds()
 FIG7 = Thresholds(
     id="M-fig7",
-    title="the switching threshold, measured sizes",
-    paper="MMPTCP, section 3.7, Figure 7",
     size="measured",
 )

@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
@@ -28,15 +29,12 @@ def bottleneck_s(senders: int) -> float:
 
 
 @dataclass(frozen=True)
-class Incast(Experiment):
+class Incast(Published):
     """Up to 400 senders of 450 KB each to one receiver, in a fat-tree of 432 hosts."""
 
     id: str = "N-incast"
-    title: str = "incast"
-    paper: str = "NDP paper: completion times of an incast"
     senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 100, 200, 300, 400)
     schemes: tuple[str, ...] = ("ndp", "dctcp")
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("senders", "i32", "", "senders of the incast"),
         KEY_SCHEME,

@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
@@ -22,15 +23,12 @@ SENDER, OTHER = "h0", "h6"
 
 
 @dataclass(frozen=True)
-class InOut(Experiment):
+class InOut(Published):
     """One host sends to four, which share its link; another sends to the first of the four."""
 
     id: str = "N-inout"
-    title: str = "one sender to four receivers"
-    paper: str = "NDP paper: sender-limited traffic"
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         KEY_SEED,

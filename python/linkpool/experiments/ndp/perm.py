@@ -8,10 +8,11 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data, under
+from linkpool.study.claims import Claim, Judged, grade, no_data, under
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -21,16 +22,13 @@ WARM_UP_S = 0.005
 
 
 @dataclass(frozen=True)
-class Permutation(Experiment):
+class Permutation(Published):
     """A permutation in fat-trees, for a while; goodput of each flow after the first 5 ms."""
 
     id: str = "N-perm"
-    title: str = "permutation"
-    paper: str = "NDP paper: throughput of a permutation"
     ks: tuple[int, ...] = (8, 12)
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "i32", "", "ports of a switch of the fat-tree"),
         KEY_SCHEME,
@@ -88,7 +86,7 @@ class Permutation(Experiment):
         """Judge NDP's goodput, in the mean and of the slowest flow."""
         claims = []
         for k in self.ks:
-            ledger = Ledger(self.id, f"k={k}")
+            ledger = self.ledger(f"k={k}")
             rates = [rate / setting.RATE_BPS for rate in _rates(data, k, "ndp")]
             mean = sum(rates) / len(rates) if rates else None
             least = min(rates, default=None)

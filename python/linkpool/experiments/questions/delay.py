@@ -51,8 +51,6 @@ class Delay(Question):
     """Long flows of one scheme on a bottleneck, and an incast."""
 
     id: str = "Q-delay"
-    title: str = "AMP with a target delay"
-    paper: str = "AMP, open question: a delay signal instead of marks"
     settings: ClassVar = {
         **{f"long {n}": f"{n} flows" for n in LONG},
         **{f"long {n} {FAR}": f"{n} flows,\n{FAR_DELAY} a link" for n in LONG},

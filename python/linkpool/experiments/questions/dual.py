@@ -23,8 +23,6 @@ class Dual(Question):
     """Short flows beside long flows with one NIC or two, in trees of 128 and of 512 hosts."""
 
     id: str = "Q-dual"
-    title: str = "MMPTCP in dual-homed fat-trees"
-    paper: str = "MMPTCP, open question: hosts with two NICs"
     settings: ClassVar = {
         named(tree, nics): named(tree, nics).replace(", ", ",\n")
         for tree in TREES

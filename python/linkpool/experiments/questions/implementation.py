@@ -44,9 +44,6 @@ class Implementation(Question):
     """The permutation of 4 MiB of Q-window."""
 
     id: str = "Q-implementation"
-    title: str = "faults of public code"
-    paper: str = "Open question: how much of a balancer's gain is the faults of its rivals' code"
-    seeds: int = 5
     settings: ClassVar = {
         "even": "all alike",
         "slow-2": "2 of 8 spines\nat a quarter",

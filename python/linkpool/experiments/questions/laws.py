@@ -56,9 +56,6 @@ class Laws(Question):
     """A permutation, an incast, and flows that join, on the fabric of Q-window."""
 
     id: str = "Q-laws"
-    title: str = "faults of public code in laws"
-    paper: str = "Open question: what faults of public code do to HPCC and NSCC"
-    seeds: int = 5
     settings: ClassVar = {
         "permutation": "permutation\nof 4 MiB",
         "incast": "16 to 1,\n1 MiB each",

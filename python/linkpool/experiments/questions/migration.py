@@ -106,9 +106,6 @@ class Migration(Question):
     """Flows without end of two laws, or of five, to one host at 100 Gbps."""
 
     id: str = "Q-migration"
-    title: str = "shares during a migration"
-    paper: str = "Open question: shares of NSCC, DCQCN, DCTCP, LIA and AMP on one fabric"
-    seeds: int = 5
     settings: ClassVar = {f"{kind}-{n}": f"{n} each" for kind in WORDS for n in SENDERS}
     schemes: ClassVar = tuple(SCHEMES)
     panels: ClassVar = (

@@ -18,8 +18,6 @@ class Phase1(Question):
     """Short flows beside long flows, and an incast, with Reno or DCTCP in phase 1."""
 
     id: str = "Q-phase1"
-    title: str = "DCTCP in phase 1 of MMPTCP"
-    paper: str = "MMPTCP, open question: a DCTCP-like control in phase 1"
     settings: ClassVar = {MIXED: "beside\nlong flows"} | {
         f"{INCAST} {n}": f"incast\nof {n}" for n in SENDERS
     }

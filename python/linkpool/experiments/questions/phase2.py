@@ -13,8 +13,6 @@ class Phase2(Beside):
     """Short flows beside long flows, with four algorithms in phase 2."""
 
     id: str = "Q-phase2"
-    title: str = "AMP in phase 2 of MMPTCP"
-    paper: str = "MMPTCP, open question: AMP as the algorithm of phase 2"
     schemes: ClassVar = ("reno+lia", "reno+dcm", "reno+xmp", "reno+amp")
 
     def hypotheses(self) -> Iterator[Hypothesis]:

@@ -77,9 +77,6 @@ class Planes(Question):
     """A permutation of 64 MiB over eight planes of 4 leaves and 2 spines at 100 Gbps."""
 
     id: str = "Q-planes"
-    title: str = "planes that fail, flap or are slow"
-    paper: str = "Open question: a subflow a plane, or packets over all planes, when one fails"
-    seeds: int = 5
     settings: ClassVar = {
         "quiet": "all is well",
         **{f"{what}-{span}": span for what in WORDS for span in SPANS_US},

@@ -13,8 +13,6 @@ class Priority(Beside):
     """Short flows beside long flows; phase 1 in the same queue, or in one that is served first."""
 
     id: str = "Q-priority"
-    title: str = "phase 1 of MMPTCP at high priority"
-    paper: str = "MMPTCP, open question: packets of phase 1 at high priority"
     schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
 
     def hypotheses(self) -> Iterator[Hypothesis]:

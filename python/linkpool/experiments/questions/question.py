@@ -16,11 +16,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.intervals import Interval, mean_interval, ratio_interval
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -180,13 +181,9 @@ def compared(
 
 
 @dataclass(frozen=True)
-class Question(Experiment, ABC):
+class Question(Published, ABC):
     """An experiment of one question: every scheme in every setting, with every seed."""
 
-    id: str
-    title: str
-    paper: str
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("setting", "string", "", "setting of the run"),
         KEY_SCHEME,
@@ -271,7 +268,7 @@ class Question(Experiment, ABC):
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the hypotheses."""
-        ledger, found = Ledger(self.id), Found(data)
+        ledger, found = self.ledger(), Found(data)
         for hypothesis in self.hypotheses():
             hypothesis.judge(found, ledger)
         return ledger.claims

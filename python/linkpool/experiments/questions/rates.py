@@ -43,8 +43,6 @@ class Rates(Question):
     """Long flows beside DCTCP, and an incast, at four rates."""
 
     id: str = "Q-rates"
-    title: str = "AMP, XMP and DCM from 10 to 400 Gbps"
-    paper: str = "Open question: the schemes of the AMP paper at the rates of today"
     settings: ClassVar = {
         f"{kind} {gbps} Gbps": f"{gbps} Gbps" for kind in (FAIR, INCAST) for gbps in RATES
     }

@@ -93,8 +93,6 @@ class Reps(Question):
     """Six workloads in a tree of 128 hosts, or of 1,024."""
 
     id: str = "Q-reps"
-    title: str = "MPTCP in the comparison of load balancing, 128 hosts"
-    paper: str = "Open question: a real MPTCP in the comparison of the REPS paper"
     seeds: int = 20
     hosts: int = 128
     settings: ClassVar = {
@@ -211,4 +209,4 @@ def _workload(name: str, scheme: str, tree: Tree) -> Table:
 
 
 EXPERIMENT = Reps()
-LARGE = Reps("Q-reps1024", EXPERIMENT.title.replace("128", "1,024"), seeds=5, hosts=1024)
+LARGE = Reps("Q-reps1024", seeds=5, hosts=1024)

@@ -37,8 +37,6 @@ class Spray(Question):
     """A permutation of 8 MiB in a two-tier tree of 128 hosts at 100 Gbps."""
 
     id: str = "Q-spray"
-    title: str = "AMP against packet spraying"
-    paper: str = "Open question: AMP against per-packet load balancing, with and without failures"
     seeds: int = 20
     settings: ClassVar = {
         HEALTHY: "healthy",

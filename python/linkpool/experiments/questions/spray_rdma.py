@@ -77,9 +77,6 @@ class SprayRdma(Question):
     """A permutation of 4 MiB by RoCE in a two-tier tree of 8 leaves and 8 spines at 100 Gbps."""
 
     id: str = "Q-spray-rdma"
-    title: str = "spraying under RDMA"
-    paper: str = "Open question: where does spraying break go-back-N and reordering windows"
-    seeds: int = 5
     settings: ClassVar = {
         **{f"skew-{us}": f"quiet, a path\n{us} us longer" for us in ("0.5", "2", "8", "32")},
         "full": "all send",

@@ -51,9 +51,6 @@ class Trimming(Question):
     """Incasts of 128 KiB a sender in a tree of 32 leaves and 32 spines at 100 Gbps."""
 
     id: str = "Q-trimming"
-    title: str = "what trimming costs in incasts"
-    paper: str = "Open question: what trimming costs in incasts of 8 to 1,023 senders"
-    seeds: int = 5
     settings: ClassVar = {f"incast-{n}": f"{n:,}" for n in SENDERS}
     schemes: ClassVar = tuple(TRANSPORTS)
     panels: ClassVar = (
@@ -221,9 +218,6 @@ class Stall(Question):
     """Four incasts of 63 hosts at once, by NSCC with other targets, gates and thresholds."""
 
     id: str = "Q-stall"
-    title: str = "where quick adapt stalls"
-    paper: str = "Open question: is NSCC bistable in its target, gate and threshold"
-    seeds: int = 5
     settings: ClassVar = {name: name.partition("-")[2] for name in CHANGES}
     schemes: ClassVar = tuple(QUEUES)
     panels: ClassVar = (

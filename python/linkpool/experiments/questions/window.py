@@ -86,9 +86,6 @@ class Window(Question):
     """A permutation of 4 MiB in a two-tier tree of 8 leaves and 8 spines at 100 Gbps."""
 
     id: str = "Q-window"
-    title: str = "one window, or one for each subflow"
-    paper: str = "Open question: a window for all paths, or one for each, where paths differ"
-    seeds: int = 5
     settings: ClassVar = {
         "even": "all alike",
         **{name: f"{n} of 8 spines\nat a quarter" for name, n in SLOW.items()},

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
@@ -38,17 +39,14 @@ JOINS_S = 5.0
 
 
 @dataclass(frozen=True)
-class BCube(Experiment):
+class BCube(Published):
     """Two flows that collide in a BCube(4, 1), and a permutation in a BCube(5, 2)."""
 
     id: str = "T-bcube"
-    title: str = "BCube"
-    paper: str = "MPTCP talk: MPTCP chooses efficient paths in a BCube data center"
     small: tuple[int, int] = (4, 1)
     large: tuple[int, int] = (5, 2)
     after_s: float = 20.0
     duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("case", "string", "", "collision: two flows; permutation: 125 hosts"),
         Column("scheme", "string", "", "tcp, ewtcp, uncoupled or mptcp; of the second flow"),

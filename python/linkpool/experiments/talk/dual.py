@@ -37,12 +37,8 @@ class Dual(trees.Timed):
     """Long flows in a fat-tree of 128 hosts, of which each has one NIC or two."""
 
     id: str = "T-dual"
-    title: str = "dual-homed hosts"
-    paper: str = "MPTCP talk: what if we give them multiple NICs to allow bursts?"
     k: int = 8
     workloads: tuple[str, ...] = (HALF, LOCAL)
-    duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("workload", "string", "", "half: 64 of 128 hosts send; local: half stays in racks"),
         Column("scheme", "string", "", "tcp, scatter or mptcp"),

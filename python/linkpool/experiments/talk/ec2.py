@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
@@ -27,15 +28,12 @@ TENANT, BACKGROUND = "tenant", "background"
 
 
 @dataclass(frozen=True)
-class Ec2(Experiment):
+class Ec2(Published):
     """A stand-in for the cloud: a fat-tree, most of whose hosts send flows of VL2's sizes."""
 
     id: str = "T-ec2"
-    title: str = "many paths of varying background load"
-    paper: str = "MPTCP talk: Amazon EC2, 24 hours"
     k: int = 8
     duration_s: float = TURN_S * (TENANTS - 1)
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "of the tenant: tcp or mptcp"),
         KEY_SEED,

@@ -28,10 +28,7 @@ class Ecmp(Paths):
     """Two of the runs of T-paths: with one path a flow is TCP's, with eight MPTCP's."""
 
     id: str = "T-ecmp"
-    title: str = "MPTCP against ECMP"
-    paper: str = "MPTCP talk: it shares capacity out more fairly than TCP+ECMP"
     subflows: tuple[int, ...] = (ONE, FULL)
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,

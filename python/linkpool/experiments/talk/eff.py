@@ -9,12 +9,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
-from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
@@ -84,14 +84,11 @@ def ways(i: int, u: int) -> list[Value]:
 
 
 @dataclass(frozen=True)
-class Eff(Experiment):
+class Eff(Published):
     """Three pairs of hosts, each with a way over one bottleneck and a way over the two others."""
 
     id: str = "T-eff"
-    title: str = "efficient paths round a triangle"
-    paper: str = "MPTCP talk, design goal 2"
     duration_s: float = 120.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

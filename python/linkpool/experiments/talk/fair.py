@@ -9,12 +9,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.experiments.talk.eff import draw_splits
 from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, about, grade, no_data
-from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
@@ -46,14 +46,11 @@ THEORY = {
 
 
 @dataclass(frozen=True)
-class Fair(Experiment):
+class Fair(Published):
     """Users with a subflow over Wi-Fi, which loses more, and one over 3G, which takes longer."""
 
     id: str = "T-fair"
-    title: str = "users of Wi-Fi and 3G"
-    paper: str = "MPTCP talk, design goal 3"
     duration_s: float = 1000.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -12,7 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.claims import Claim, grade, no_data
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -30,12 +30,8 @@ class Oversub(trees.Timed):
     """Some of 512 hosts send without end, over a core oversubscribed 4:1."""
 
     id: str = "T-oversub"
-    title: str = "a right-provisioned core"
-    paper: str = "MPTCP talk: what if we want a cheaper right-provisioned core?"
     k: int = 8
     loads: tuple[int, ...] = LOADS
-    duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("matrix", "string", "", "permutation or random"),
         Column("scheme", "string", "", "tcp or mptcp"),
@@ -87,7 +83,7 @@ class Oversub(trees.Timed):
         """Judge how much MPTCP gains at low, right and high load."""
         found: list[Claim] = []
         for matrix in (PERMUTATION, RANDOM):
-            ledger = Ledger(self.id, matrix)
+            ledger = self.ledger(matrix)
             gains = {load: _gain(data, matrix, load).value for load in self.loads}
             low, high = min(self.loads), max(self.loads)
             for name, load, text in (

@@ -28,12 +28,8 @@ class Paths(trees.Timed):
     """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
 
     id: str = "T-paths"
-    title: str = "how many paths a flow needs"
-    paper: str = "MPTCP talk: MPTCP discovers available capacity"
     k: int = 8
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
-    duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,

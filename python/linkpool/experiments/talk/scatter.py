@@ -39,11 +39,7 @@ class Scatter(trees.Timed):
     """A permutation in a fat-tree of 128 hosts, in which the end of a flow starts the next."""
 
     id: str = "T-scatter"
-    title: str = "packet scatter and a central scheduler"
-    paper: str = "MPTCP talk: MPTCP can make good path choices"
     k: int = 8
-    duration_s: float = 20.0
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "ecmp, scatter, central with its period, or mptcp"),
         KEY_SEED,

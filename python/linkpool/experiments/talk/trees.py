@@ -8,12 +8,13 @@ import random
 import threading
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.optimum.network import Floats
 from linkpool.optimum.problem import Problem
 from linkpool.result import Result
@@ -31,22 +32,20 @@ GOODPUT = Column(
     "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
 )
 
-_E = TypeVar("_E", bound="Timed")
 
-
-class Timed(Experiment, ABC):
+@dataclass(frozen=True)
+class Timed(Published, ABC):
     """An experiment that is shortened in simulated time."""
 
-    duration_s: float
+    duration_s: float = 20.0
 
     def extent(self) -> str:
         """Say how long it runs."""
         return f"{self.duration_s:g} s simulated"
 
-    def shortened(self: _E, scale: float) -> _E:
+    def shortened(self, scale: float) -> Experiment:
         """Simulate for a shorter time."""
-        duration_s = shortened(self.duration_s, scale)
-        return replace(self, duration_s=duration_s)  # type: ignore[type-var]
+        return replace(self, duration_s=shortened(self.duration_s, scale))
 
 
 def fat_tree(k: int, **keys: Value) -> Table:

@@ -7,11 +7,11 @@ same, so the cache makes each of them once.
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.experiments.xmp import rates
 from linkpool.study.experiment import KEY_SEED, Experiment, each
 from linkpool.study.point import Keys, Point
@@ -137,22 +137,19 @@ def place() -> pl.Expr:
     )
 
 
-_E = TypeVar("_E", bound="LargeFlows")
+@dataclass(frozen=True)
+class LargeFlows(Published, ABC):
+    """An experiment whose runs end when so many large flows have ended: `large_flows`."""
 
-
-class LargeFlows(Experiment, ABC):
-    """An experiment whose runs end when so many large flows have ended."""
-
-    large_flows: int
+    large_flows: int = 2000
 
     def extent(self) -> str:
         """Say until when each run lasts."""
         return f"each run until {self.large_flows} large flows have ended"
 
-    def shortened(self: _E, scale: float) -> _E:
+    def shortened(self, scale: float) -> Experiment:
         """Return it with fewer large flows."""
-        large_flows = max(round(self.large_flows * scale), 1)
-        return replace(self, large_flows=large_flows)  # type: ignore[type-var]
+        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
 
 
 @dataclass(frozen=True)
@@ -160,17 +157,11 @@ class Patterns(LargeFlows, ABC):
     """An experiment of the shared runs.
 
     Attributes:
-        large_flows: each run ends when so many large flows have ended.
         patterns: the patterns that it is about.
 
     """
 
-    id: str
-    title: str
-    paper: str
     patterns: tuple[str, ...] = PATTERNS
-    large_flows: int = 2000
-    seeds: int = 5
 
     def parts(self) -> Mapping[str, pl.Expr]:
         """Return the patterns."""

@@ -40,9 +40,6 @@ class Fig1(rates.Rates):
     """Four flows start 5 s after each other, and stop 5 s after each other in the same order."""
 
     id: str = "X-fig1"
-    title: str = "halving the window against DCTCP"
-    paper: str = "XMP, section 2.1, Figure 1"
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = rates.columns(
         KEY_SCHEME,
         Column("k", "i32", "packets", "marking threshold"),

@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, alike, grade, no_data
+from linkpool.study.claims import Claim, alike, grade, no_data
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -25,8 +25,6 @@ class Fig10(fattree.Patterns):
     """Of each subflow of a large flow at most one round-trip time a second."""
 
     id: str = "X-fig10"
-    title: str = "round-trip times of large flows"
-    paper: str = "XMP, section 5.2, Figure 10"
     columns: ClassVar[tuple[Column, ...]] = (
         *KEYS,
         fattree.KEY_PLACE,
@@ -55,7 +53,7 @@ class Fig10(fattree.Patterns):
             for scheme in SCHEMES
         }
         for pattern in self.patterns:
-            ledger = Ledger(self.id, pattern)
+            ledger = self.ledger(pattern)
             of = {scheme: medians[pattern, scheme] for scheme in SCHEMES}
             shown = ", ".join(f"{NAMES[s]} {show(v, 'us', 1e6)}" for s, v in of.items())
             ledger.add(
@@ -82,7 +80,7 @@ class Fig10(fattree.Patterns):
                 no_data(note) if more is None else grade(more >= 2, more > 1, note),
             )
             found += ledger.claims
-        ledger = Ledger(self.id)
+        ledger = self.ledger()
         gain = ratio(medians.get(("incast", "xmp-2")), medians.get(("random", "xmp-2")))
         note = "XMP-2's median in Incast at least 1.1 times that in Random; partly: larger"
         ledger.add(

@@ -25,8 +25,6 @@ class Fig11(fattree.Patterns):
     """What each link sent over the whole run, over what it can send."""
 
     id: str = "X-fig11"
-    title: str = "utilisation of links by layer"
-    paper: str = "XMP, section 5.2, Figure 11"
     columns: ClassVar[tuple[Column, ...]] = (
         *KEYS,
         Column("layer", "string", "", "core, aggregation or rack"),

@@ -40,8 +40,6 @@ class Fig4(rates.Rates):
     """A flow with a subflow on each of two bottlenecks that others disturb in turn."""
 
     id: str = "X-fig4"
-    title: str = "traffic shifting"
-    paper: str = "XMP, section 4, Figure 4"
     seeds: int = 10
     columns: ClassVar[tuple[Column, ...]] = (
         *rates.columns(

@@ -37,9 +37,6 @@ class Fig6(rates.Rates):
     """Four flows with three, two, one and one subflows over one bottleneck."""
 
     id: str = "X-fig6"
-    title: str = "fairness whatever the subflows"
-    paper: str = "XMP, section 4, Figure 6"
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = rates.columns(
         rates.KEY_BETA, label="Flow 1 to Flow 4", subflow="subflow, from 0"
     )

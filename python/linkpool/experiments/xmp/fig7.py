@@ -39,9 +39,6 @@ class Fig7(rates.Rates):
     """Five flows, each over two neighbouring links of a ring; one link gets busy and fails."""
 
     id: str = "X-fig7"
-    title: str = "rate compensation"
-    paper: str = "XMP, section 5.1, Figure 7"
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = rates.columns(
         rates.KEY_BETA,
         Column("mark", "i32", "packets", "marking threshold K"),
@@ -58,7 +55,7 @@ class Fig7(rates.Rates):
         """Judge who falls and who rises, with each beta."""
         found: list[Claim] = []
         for beta, _ in SETTINGS:
-            ledger = Ledger(self.id, f"beta {beta}")
+            ledger = self.ledger(f"beta {beta}")
             rows = data.filter(pl.col("beta") == beta)
             _judge(ledger, rows)
             found += ledger.claims

@@ -74,14 +74,12 @@ class Tab1(Goodputs):
     """Means over all large flows."""
 
     id: str = "X-tab1"
-    title: str = "goodput in a fat-tree"
-    paper: str = "XMP, section 5.2, Table 1"
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the table, and the text's comparisons, in each pattern."""
         found: list[Claim] = []
         for pattern in self.patterns:
-            ledger = Ledger(self.id, pattern)
+            ledger = self.ledger(pattern)
             of = {s: mean(data, "goodput_bps", pattern=pattern, scheme=s) for s in SCHEMES}
             for scheme, paper in PAPER_MBPS[pattern].items():
                 mine = None if of[scheme] is None else 1e-6 * (of[scheme] or 0.0)
@@ -94,7 +92,7 @@ class Tab1(Goodputs):
                 )
             _comparisons(ledger, of)
             found += ledger.claims
-        ledger = Ledger(self.id)
+        ledger = self.ledger()
         kept = {
             s: ratio(
                 mean(data, "goodput_bps", pattern="incast", scheme=s),
@@ -184,8 +182,6 @@ class Fig8(Goodputs):
     """The distributions, and by where the ends of a flow are."""
 
     id: str = "X-fig8"
-    title: str = "distributions of goodputs in a fat-tree"
-    paper: str = "XMP, section 5.2, Figure 8"
     patterns: tuple[str, ...] = ("permutation", "random")
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:

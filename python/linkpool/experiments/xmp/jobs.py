@@ -60,8 +60,6 @@ class Tab3(Jobs):
     """Means, and the share of slow jobs."""
 
     id: str = "X-tab3"
-    title: str = "job completion times"
-    paper: str = "XMP, section 5.2, Table 3"
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table and the text's comparisons."""
@@ -124,8 +122,6 @@ class Fig9(Jobs):
     """The distributions of completion times."""
 
     id: str = "X-fig9"
-    title: str = "distributions of job completion times"
-    paper: str = "XMP, section 5.2, Figure 9"
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the jumps, and what comes before the first one."""

@@ -11,8 +11,9 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
+from linkpool.experiments.declared import Published
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.toml import Table, Value
 
@@ -58,7 +59,7 @@ def columns(
     )
 
 
-class Rates(Experiment):
+class Rates(Published):
     """An experiment about the rates of subflows over time."""
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree, goodputs, tab2
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, no_data
+from linkpool.study.claims import Claim, about, grade, no_data
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -66,10 +66,7 @@ class Recovery(fattree.LargeFlows):
     """Mean goodputs of large flows, by the loss recovery of all transports of a run."""
 
     id: str = "X-recovery"
-    title: str = "LIA and TCP with weaker loss recovery"
-    paper: str = "XMP, section 5.2, Tables 1 to 3"
     large_flows: int = 300
-    seeds: int = 5
     cells: tuple[Cell, ...] = CELLS
     columns: ClassVar[tuple[Column, ...]] = (
         Column("recovery", "string", "", "timeouts: no fast retransmit; reno: RFC 5681"),
@@ -122,7 +119,7 @@ class Recovery(fattree.LargeFlows):
         return [*found, self._between(means["timeouts"], means["reno"])]
 
     def _numbers(self, recovery: str, of: Mapping[Cell, float], data: pl.DataFrame) -> list[Claim]:
-        ledger = Ledger(self.id, recovery)
+        ledger = self.ledger(recovery)
         for cell in self.cells:
             mine = of.get(cell)
             ledger.add(
@@ -146,7 +143,7 @@ class Recovery(fattree.LargeFlows):
         return ledger.claims
 
     def _between(self, low: Mapping[Cell, float], high: Mapping[Cell, float]) -> Claim:
-        ledger = Ledger(self.id)
+        ledger = self.ledger()
         known = [cell for cell in self.cells if cell in low and cell in high]
         between = sum(low[cell] <= cell.paper_bps <= high[cell] for cell in known)
         note = "in all cells; partly: in half of them"

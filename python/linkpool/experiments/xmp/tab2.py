@@ -13,7 +13,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, more, no_data
+from linkpool.study.claims import Claim, about, grade, more, no_data
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -75,10 +75,6 @@ class Tab2(fattree.LargeFlows):
     """Half of the hosts send by XMP-2, the other half by another scheme."""
 
     id: str = "X-tab2"
-    title: str = "XMP beside other schemes"
-    paper: str = "XMP, section 5.2, Table 2"
-    large_flows: int = 2000
-    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("beside", "string", "", "the other scheme"),
         Column("limit", "i32", "packets", "that a queue holds"),
@@ -101,7 +97,7 @@ class Tab2(fattree.LargeFlows):
         """Judge the table, and what the text reads from it."""
         found: list[Claim] = []
         for limit in LIMITS:
-            ledger = Ledger(self.id, f"{limit}")
+            ledger = self.ledger(f"{limit}")
             for other in OTHERS:
                 for scheme, paper in zip((XMP, other), PAPER_MBPS[limit, other], strict=True):
                     mine = self._mean(data, other, limit, scheme)
@@ -124,7 +120,7 @@ class Tab2(fattree.LargeFlows):
                 else grade(0.9 <= share <= 1.1, 0.8 <= share <= 1.25, note),
             )
             found += ledger.claims
-        ledger = Ledger(self.id)
+        ledger = self.ledger()
         for other in ("lia-2", "tcp"):
             gain = ratio(*(self._mean(data, other, limit, other) for limit in reversed(LIMITS)))
             paper = PAPER_MBPS[100, other][1] / PAPER_MBPS[50, other][1]

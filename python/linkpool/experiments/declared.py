@@ -1,0 +1,41 @@
+"""An experiment whose title, place and claims its paper's file declares."""
+
+from abc import ABC
+from dataclasses import dataclass, field
+
+from linkpool.experiments.papers import EXPERIMENTS, Declared
+from linkpool.study.claims import Ledger
+from linkpool.study.experiment import Experiment
+from linkpool.study.stated import Stated
+
+
+@dataclass(frozen=True)
+class Published(Experiment, ABC):
+    """A figure or table of a paper, or an open question.
+
+    Attributes:
+        id: its name in its paper's file; one that is `replace`d may have another.
+        declared: what that file says of it.
+
+    """
+
+    id: str
+    title: str = field(init=False)
+    paper: str = field(init=False)
+    seeds: int = field(default=5, kw_only=True)
+    declared: Declared = field(default=None, kw_only=True, repr=False)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """Take title and place from the paper's file."""
+        declared = self.declared or EXPERIMENTS[self.id]
+        for name, value in (
+            ("declared", declared),
+            ("title", declared.title),
+            ("paper", declared.paper),
+        ):
+            object.__setattr__(self, name, value)
+
+    def ledger(self, setting: str | None = None) -> Ledger:
+        """Return a ledger of the claims that the paper's file states."""
+        claims = {name: Stated(*of) for name, of in self.declared.claims.items()}
+        return Ledger(self.id, setting, claims)

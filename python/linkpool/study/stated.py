@@ -1,0 +1,109 @@
+"""Claims as a table states them: the words, what is published, and the criterion, without data."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from linkpool.study import claims
+from linkpool.study.claims import Judged, grade, no_data
+from linkpool.study.schemes import NAMES
+
+Words: TypeAlias = "Mapping[str, object]"
+"""What stands in a text for `{scheme}` and the like."""
+
+
+class Stated(NamedTuple):
+    """A claim before any data is seen.
+
+    Attributes:
+        text: the claim in words.
+        paper: what the paper says, usually a number.
+        criterion: how a value is judged; empty: code judges it, as it takes more than a value.
+            It is the name of a criterion of `claims` with its numbers (`about 10`,
+            `about 10 within 15%`, `over 2`, `under 2`, `times 4`, `more 1.4`, `alike`, `same`,
+            `below`, `above`, `order of magnitude`, `most 90% 50%`, `majority`), or bounds
+            (`>= 2, partly > 1`, `0.9 to 1.1, partly 0.8 to 1.25`).
+        note: the bounds in words, or which case `most` and `majority` count.
+
+    """
+
+    text: str
+    paper: str
+    criterion: str = ""
+    note: str = ""
+
+    def said(self, words: Words) -> tuple[str, str]:
+        """Return the claim and what the paper says, with the names of schemes for their ids."""
+        named = {key: NAMES.get(str(value), value) for key, value in words.items()}
+        return self.text.format(**named), self.paper.format(**named)
+
+    def judge(self, *values: Any) -> Judged:
+        """Judge values by the criterion; a verdict that code gave stands.
+
+        >>> Stated("", "", ">= 2, partly > 1", "at least 2; partly: more than 1").judge(1.5).verdict
+        <Verdict.PARTLY: 'partly'>
+        >>> Stated("", "", "about 10 within 15%").judge(12.0).note
+        'within 15%; partly: within a factor of 2'
+
+        Raises:
+            ValueError: there is no such criterion.
+
+        """
+        if not self.criterion:
+            (judged,) = values
+            if not isinstance(judged, Judged):
+                raise ValueError(f"{self.text}: there is no criterion for {judged}")
+            return judged
+        if ", partly " in self.criterion:
+            (value,) = values
+            full, part = map(_bounds, self.criterion.split(", partly "))
+            if value is None:
+                return no_data(self.note)
+            return grade(full(value), part(value), self.note)
+        name, numbers = _named(self.criterion)
+        case = (self.note,) if self.note else ()
+        return CRITERIA[name](*values, *case, *numbers)
+
+
+CRITERIA: Mapping[str, Callable[..., Judged]] = {
+    "about": claims.about,
+    "over": claims.over,
+    "under": claims.under,
+    "times": claims.by_factor,
+    "more": claims.more,
+    "alike": claims.alike,
+    "same": claims.same,
+    "below": claims.below,
+    "above": claims.above,
+    "order of magnitude": claims.order_of_magnitude,
+    "most": claims.most,
+    "majority": claims.majority,
+}
+"""The criteria that a table can name."""
+
+
+def _named(criterion: str) -> tuple[str, list[float]]:
+    """Split a criterion into its name and its numbers."""
+    found = re.fullmatch(r"([a-z ]*[a-z])((?: (?:within )?[-.\de]+%?)*)", criterion)
+    if found is None or found[1] not in CRITERIA:
+        raise ValueError(f"{criterion!r} is no criterion; there are {', '.join(CRITERIA)}")
+    return found[1], [_number(text) for text in found[2].replace("within", "").split()]
+
+
+def _number(text: str) -> float:
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+
+
+def _bounds(text: str) -> Callable[[float], bool]:
+    """Return whether a value is within bounds: `>= 2`, `< 3`, or `2 to 3` with both ends."""
+    sides: dict[str, Callable[[float, float], bool]] = {
+        ">=": lambda value, bound: value >= bound,
+        "<=": lambda value, bound: value <= bound,
+        ">": lambda value, bound: value > bound,
+        "<": lambda value, bound: value < bound,
+    }
+    first, _, second = text.partition(" ")
+    if first in sides:
+        return lambda value: sides[first](value, float(second))
+    low, high = map(float, text.split(" to "))
+    return lambda value: low <= value <= high
