@@ -101,7 +101,7 @@ class Statement(Protocol):
     def said(self, words: Mapping[str, object]) -> tuple[str, str]:
         """Return the claim and what the paper says, with these words in place."""
 
-    def judge(self, *values: Any) -> Judged:
+    def judge(self, values: Sequence[Any], words: Mapping[str, object]) -> Judged:
         """Judge values by the criterion."""
 
 
@@ -126,7 +126,7 @@ class Ledger:
         full = f"{self._experiment}.{name}{self._suffix}"
         self.claims.append(Claim(full, text, paper, measured, judged.verdict, judged.note))
 
-    def judge(self, name: str, measured: str, *values: Any, **words: object) -> None:
+    def judge(self, name: str, measured: str, /, *values: Any, **words: object) -> None:
         """Add a claim that is stated in words, judged by its criterion.
 
         Args:
@@ -137,7 +137,7 @@ class Ledger:
 
         """
         stated = self._stated[name]
-        judged = stated.judge(*values)
+        judged = stated.judge(values, words)
         self.add(name.format(**words), *stated.said(words), measured, judged)
 
 

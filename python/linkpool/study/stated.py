@@ -1,7 +1,7 @@
 """Claims as a table states them: the words, what is published, and the criterion, without data."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from linkpool.study import claims
@@ -16,12 +16,12 @@ class Stated(NamedTuple):
     """A claim before any data is seen.
 
     Attributes:
-        text: the claim in words.
+        text: the claim in words, in which `{scheme}` and the like stand for words.
         paper: what the paper says, usually a number.
         criterion: how a value is judged; empty: code judges it, as it takes more than a value.
-            It is the name of a criterion of `claims` with its numbers (`about 10`,
-            `about 10 within 15%`, `over 2`, `under 2`, `times 4`, `more 1.4`, `alike`, `same`,
-            `below`, `above`, `order of magnitude`, `most 90% 50%`, `majority`), or bounds
+            It is the name of a criterion of `claims` with its numbers (`about 10`, `times {paper}`,
+            `about 10 within 15%`, `over 2`, `under 2`, `more 1.4`, `alike`, `same`, `below`,
+            `above`, `order of magnitude`, `most 90% 50%`, `majority`), or bounds
             (`>= 2, partly > 1`, `0.9 to 1.1, partly 0.8 to 1.25`).
         note: the bounds in words, or which case `most` and `majority` count.
 
@@ -37,12 +37,12 @@ class Stated(NamedTuple):
         named = {key: NAMES.get(str(value), value) for key, value in words.items()}
         return self.text.format(**named), self.paper.format(**named)
 
-    def judge(self, *values: Any) -> Judged:
+    def judge(self, values: Sequence[Any], words: Words) -> Judged:
         """Judge values by the criterion; a verdict that code gave stands.
 
-        >>> Stated("", "", ">= 2, partly > 1", "at least 2; partly: more than 1").judge(1.5).verdict
+        >>> Stated("", "", ">= 2, partly > 1", "at least 2; partly: more").judge([1.5], {}).verdict
         <Verdict.PARTLY: 'partly'>
-        >>> Stated("", "", "about 10 within 15%").judge(12.0).note
+        >>> Stated("", "", "about {paper} within 15%").judge([12.0], {"paper": 10}).note
         'within 15%; partly: within a factor of 2'
 
         Raises:
@@ -54,14 +54,13 @@ class Stated(NamedTuple):
             if not isinstance(judged, Judged):
                 raise ValueError(f"{self.text}: there is no criterion for {judged}")
             return judged
-        if ", partly " in self.criterion:
+        criterion, note = self.criterion.format(**words), self.note.format(**words)
+        if ", partly " in criterion:
             (value,) = values
-            full, part = map(_bounds, self.criterion.split(", partly "))
-            if value is None:
-                return no_data(self.note)
-            return grade(full(value), part(value), self.note)
-        name, numbers = _named(self.criterion)
-        case = (self.note,) if self.note else ()
+            full, part = map(_bounds, criterion.split(", partly "))
+            return no_data(note) if value is None else grade(full(value), part(value), note)
+        name, numbers = _named(criterion)
+        case = (note,) if note else ()
         return CRITERIA[name](*values, *case, *numbers)
 
 

@@ -28,10 +28,8 @@ class Cwnd1(Syndrome):
         one, four = MIXES[0][1], MIXES[-1][1]
         low, usual = table.ratio(one), table.ratio(replace(one, cwnd_min=2))
         less = low.value is not None and usual.value is not None and low.value < usual.value
-        ledger.add(
+        ledger.judge(
             "one",
-            "with cwnd_min = 1 and one XMP flow the syndrome is less likely",
-            "less likely",
             f"ratio {low}; with cwnd_min = 2 it is {usual}",
             grade(
                 less and low.value is not None and low.value <= SYNDROME,
@@ -40,17 +38,7 @@ class Cwnd1(Syndrome):
             ),
         )
         back = table.ratio(four)
-        ledger.add(
-            "four",
-            "with 4 XMP flows it is back",
-            "triggered",
-            f"ratio {back}",
-            grade(
-                back.value is not None and back.value > SYNDROME,
-                back.value is not None and back.value > 1.1,
-                f"ratio above {SYNDROME}; partly: 1.1",
-            ),
-        )
+        ledger.judge("four", f"ratio {back}", back.value)
 
     def frame(self) -> Frame:
         """Return goodputs against the number of XMP flows, for either floor."""

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.amp.incast import Cells, Incast, show_mean
-from linkpool.study.claims import Ledger, about, alike, over
+from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.units import show_number, show_seconds
@@ -30,12 +30,11 @@ class Faults(Incast):
             for faults in list(SETS)[1:]:
                 _judge(ledger, cells, f"{scheme}{faults}", timeouts)
         faithful = cells.mean("amp", SIZE, K)
-        ledger.add(
+        ledger.judge(
             "amp-unharmed",
-            "the faults do not change the mean FCT of AMP, which has no timeout",
-            "not in the paper",
             "; ".join(show_mean(cells, f"amp{faults}", SIZE, K) for faults in SETS),
-            alike(cells.mean("amp-faults", SIZE, K), faithful),
+            cells.mean("amp-faults", SIZE, K),
+            faithful,
         )
 
     def frame(self) -> Frame:
@@ -57,38 +56,15 @@ class Faults(Incast):
 
 
 def _judge(ledger: Ledger, cells: Cells, scheme: str, timeouts: int) -> None:
-    name = NAMES[scheme]
     fct, rows = cells.fct(scheme, SIZE, K), cells.rows(scheme, SIZE, K)
-    ledger.add(
-        f"{scheme}-mean",
-        f"the mean FCT of {name} is over 800 ms",
-        "> 800 ms",
-        show_mean(cells, scheme, SIZE, K),
-        over(fct.mean, 0.8),
-    )
-    ledger.add(
-        f"{scheme}-sd",
-        f"the FCT of {name} has a standard deviation of 1 s",
-        "1 s",
-        show_seconds(fct.sd),
-        about(fct.sd, 1.0),
-    )
+    ledger.judge("{scheme}-mean", show_mean(cells, scheme, SIZE, K), fct.mean, scheme=scheme)
+    ledger.judge("{scheme}-sd", show_seconds(fct.sd), fct.sd, scheme=scheme)
     worst = None if rows is None else max(rows["timeouts"].to_list(), default=None)
-    ledger.add(
-        f"{scheme}-timeouts",
-        f"flows of {name} face up to {timeouts} timeouts",
-        str(timeouts),
-        f"at most {worst} in a flow",
-        about(worst, timeouts),
+    ledger.judge(
+        "{scheme}-timeouts", f"at most {worst} in a flow", worst, scheme=scheme, timeouts=timeouts
     )
     p90 = None if rows is None else rows["timeouts"].quantile(0.9, "linear")
-    ledger.add(
-        f"{scheme}-timeouts-p90",
-        f"the 90th percentile of the timeouts of {name} is 7",
-        "7",
-        show_number(p90),
-        about(p90, 7),
-    )
+    ledger.judge("{scheme}-timeouts-p90", show_number(p90), p90, scheme=scheme)
 
 
 EXPERIMENT = Faults(

@@ -12,7 +12,7 @@ from linkpool.experiments.amp import longflows, queues, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
-from linkpool.study.claims import Ledger, about, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -103,66 +103,33 @@ Found = dict[str, "Distribution | None"]
 def _claims(ledger: Ledger, one: Found, four: Found) -> None:
     medians = {s: d.quantile(0.5) for s, d in one.items() if d is not None}
     gap = max(medians.values()) - min(medians.values()) if len(medians) > 1 else None
-    ledger.add(
-        "a-alike",
-        "beside one multipath flow, the queue lengths are similar whatever the scheme",
-        "similar",
-        "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()),
-        grade(
-            gap is not None and gap <= 2,
-            gap is not None and gap <= 5,
-            "medians within 2 packets of each other; partly: 5",
-        ),
+    ledger.judge(
+        "a-alike", "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()), gap
     )
     calm, busy = one.get("amp"), four.get("amp")
     before = None if calm is None else calm.quantile(0.5)
     after = None if busy is None else busy.quantile(0.5)
-    ledger.add(
-        "a-amp",
-        "beside one AMP flow, the median queue is 10 packets",
-        "10",
-        str(before),
-        about(before, 10),
-    )
+    ledger.judge("a-amp", str(before), before)
     for scheme in ("dcm", "xmp"):
         found = four.get(scheme)
         alone = medians.get(scheme)
         share = None if found is None else found.above(INFLATED)
         inflation = None if found is None or not alone else found.quantile(0.5) / alone - 1.0
-        ledger.add(
-            f"b-{scheme}",
-            f"beside four {NAMES[scheme]} flows, the queue is above {INFLATED} packets all the "
-            "time",
-            "all the time",
+        ledger.judge(
+            "b-{scheme}",
             "no data" if share is None else f"{share:.1%} of the time",
-            grade(
-                share is not None and share >= 0.95,
-                share is not None and share >= 0.5,
-                "95% of the time; partly: half of it",
-            ),
+            share,
+            scheme=scheme,
         )
-        ledger.add(
-            f"b-{scheme}-inflation",
-            f"beside four {NAMES[scheme]} flows, the median queue is 100% longer than beside one",
-            "100%",
+        ledger.judge(
+            "b-{scheme}-inflation",
             "no data" if inflation is None else f"{inflation:.0%} longer",
-            about(inflation, 1.0),
+            inflation,
+            scheme=scheme,
         )
-    ledger.add(
-        "b-amp",
-        "beside four AMP flows, the median queue is 12 packets",
-        "12",
-        str(after),
-        about(after, 12),
-    )
+    ledger.judge("b-amp", str(after), after)
     more = None if before is None or after is None else after - before
-    ledger.add(
-        "b-amp-difference",
-        "with four AMP flows the median queue is just about 2 packets longer than with one",
-        "2 packets",
-        "no data" if more is None else f"{more} packets",
-        about(more, 2),
-    )
+    ledger.judge("b-amp-difference", "no data" if more is None else f"{more} packets", more)
 
 
 EXPERIMENT = Fig10()

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from linkpool.experiments.amp.shift import Shift
-from linkpool.study.claims import Ledger, about, alike, by_factor
-from linkpool.study.schemes import NAMES
+from linkpool.study.claims import Ledger, by_factor
 
 
 @dataclass(frozen=True)
@@ -17,27 +16,19 @@ class Fig11(Shift):
         """Judge the shift times, and their order, at each delay."""
         times = self.times(data)
         for scheme, paper_ms in (("amp", 3.0), ("xmp", 3.0), ("dcm", 7.0)):
-            ledger.add(
-                scheme,
-                f"{NAMES[scheme]} shifts its traffic in about {paper_ms:.0f} ms",
-                f"{paper_ms:.0f} ms",
+            ledger.judge(
+                "{scheme}",
                 f"{times[scheme]} ms",
-                about(times[scheme].value, paper_ms),
+                times[scheme].value,
+                scheme=scheme,
+                paper_ms=paper_ms,
             )
         amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
-        ledger.add(
-            "alike",
-            "AMP and XMP shift their traffic in similar times",
-            "similar",
-            f"AMP {times['amp']} ms, XMP {times['xmp']} ms",
-            alike(amp, xmp),
-        )
+        ledger.judge("alike", f"AMP {times['amp']} ms, XMP {times['xmp']} ms", amp, xmp)
         slowest = None if amp is None or xmp is None else max(amp, xmp)
         ratio = None if slowest is None or dcm is None else dcm / slowest
-        ledger.add(
+        ledger.judge(
             "slower",
-            "DCM is the slower one, 7 ms against 3 ms",
-            "2.3 times",
             "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
             by_factor(ratio, 7 / 3),
         )

@@ -16,7 +16,7 @@ from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, above, alike, below, same, together, weakest
+from linkpool.study.claims import Ledger, below, same, together, weakest
 from linkpool.study.experiment import KEY_SEED, Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
@@ -215,27 +215,15 @@ def _short(ledger: Ledger, data: pl.DataFrame) -> None:
     shown = ", ".join(f"{NAMES[s]} {show_seconds(m)}" for s, m in means.items()) or "no data"
     shown = f"mean FCT beside {shown}{_unfinished(data)}"
     fct = {s: _by_seed(data, s, "fct") for s in fattree.SCHEMES}
-    ledger.add(
+    ledger.judge(
         "fct-best",
-        "short flows do best beside long AMP and XMP flows",
-        "best",
         shown,
         together(*(below(fct[best], fct["dcm"], fct["dctcp"]) for best in ("amp", "xmp"))),
     )
-    ledger.add(
-        "fct-worst",
-        "short flows do worst beside long DCTCP flows",
-        "worst",
-        shown,
-        above(fct["dctcp"], *(fct[s] for s in fattree.MULTIPATH)),
-    )
+    ledger.judge("fct-worst", shown, fct["dctcp"], *(fct[s] for s in fattree.MULTIPATH))
     worse = _share_worse(_values(data, "dcm", "fct"), _values(data, "amp", "fct"))
-    ledger.add(
-        "fct-dcm",
-        "about 10% of the short flows take longer beside DCM than beside AMP",
-        "10%",
-        f"quantiles more than {WORSE:g} times as long: {_percent(worse)} of them",
-        about(worse, 0.1),
+    ledger.judge(
+        "fct-dcm", f"quantiles more than {WORSE:g} times as long: {_percent(worse)} of them", worse
     )
 
 
@@ -244,27 +232,11 @@ def _long(ledger: Ledger, data: pl.DataFrame) -> None:
     shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
     shown = f"mean goodput, Gbps: {shown}"
     goodput = {s: _by_seed(data, s, "goodput") for s in fattree.SCHEMES}
-    ledger.add(
-        "goodput-alike",
-        "AMP and XMP show little difference in goodput",
-        "little difference",
-        shown,
-        alike(means.get("amp"), means.get("xmp")),
+    ledger.judge("goodput-alike", shown, means.get("amp"), means.get("xmp"))
+    ledger.judge(
+        "goodput-dcm", shown, goodput["dcm"], *(of for s, of in goodput.items() if s != "dcm")
     )
-    ledger.add(
-        "goodput-dcm",
-        "DCM achieves the best goodput",
-        "best",
-        shown,
-        above(goodput["dcm"], *(of for s, of in goodput.items() if s != "dcm")),
-    )
-    ledger.add(
-        "goodput-dctcp",
-        "DCTCP's goodput is the worst",
-        "worst",
-        shown,
-        below(goodput["dctcp"], *(goodput[s] for s in fattree.MULTIPATH)),
-    )
+    ledger.judge("goodput-dctcp", shown, goodput["dctcp"], *(goodput[s] for s in fattree.MULTIPATH))
 
 
 def _layers(ledger: Ledger, data: pl.DataFrame) -> None:
@@ -275,13 +247,7 @@ def _layers(ledger: Ledger, data: pl.DataFrame) -> None:
         judged.append(same(max(shares, default=None), min(shares, default=None)))
         if shares:
             shown.append(f"{name} {min(shares):.1%} to {max(shares):.1%}")
-    ledger.add(
-        "utilisation",
-        "the multipath schemes use every layer of links equally well",
-        "equally",
-        "; ".join(shown) or "no data",
-        weakest(*judged),
-    )
+    ledger.judge("utilisation", "; ".join(shown) or "no data", weakest(*judged))
 
 
 def _share_worse(one: "np.ndarray", other: "np.ndarray") -> float | None:

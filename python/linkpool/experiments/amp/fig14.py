@@ -15,7 +15,7 @@ from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, same
+from linkpool.study.claims import Ledger, about
 from linkpool.study.experiment import KEY_SEED, Experiment, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
@@ -171,22 +171,23 @@ def _judge(ledger: Ledger, data: pl.DataFrame) -> None:
             sample = describe(_fct(data, scheme))
             count = f"{sample.count:,} flows{_unfinished(data, scheme)}"
             found = sample.p90 if percentile == "p90" else sample.p99
-            ledger.add(
-                f"{percentile}-{scheme}",
-                f"beside long {NAMES[scheme]} flows, the {percentile[1:]}th percentile of short "
-                f"flows' FCT is {show_seconds(value)}",
-                show_seconds(value),
+            ledger.judge(
+                "{percentile}-{scheme}",
                 f"{show_seconds(found)} ({count})",
                 about(found, value),
+                percentile=percentile,
+                scheme=scheme,
+                value=percentile[1:],
+                shown=show_seconds(value),
+                said=show_seconds(value),
             )
     means = {s: m for s in fattree.SCHEMES if (m := _goodput(data, s)) is not None}
     shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
-    ledger.add(
+    ledger.judge(
         "goodput",
-        "the goodput of long flows is almost the same across all schemes",
-        "almost identical",
         f"median of long flows, Gbps: {shown}",
-        same(max(means.values(), default=None), min(means.values(), default=None)),
+        max(means.values(), default=None),
+        min(means.values(), default=None),
     )
 
 

@@ -22,7 +22,7 @@ from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, by_factor, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -199,85 +199,51 @@ class _Case:
 def _judge_a(ledger: Ledger, case: _Case) -> None:
     windows = case.values("cwnd")
     share = float(((windows >= 1.0) & (windows <= 3.0)).mean()) if windows.size else None
-    ledger.add(
+    ledger.judge(
         "a-cwnd",
-        "(a) the windows of 2 single-path flows oscillate between 1 and 3 packets",
-        "1-3",
         f"{_range(windows)}; within 1-3 in {_percent(share)} of samples",
-        grade(*_shares(share), "95% of the samples; partly: half of them"),
+        share,
     )
-    _judge_fair(ledger, "a-fair", "(a) they share the bottleneck fairly", case)
+    _judge_fair(ledger, "a-fair", case)
 
 
 def _judge_b(ledger: Ledger, case: _Case) -> None:
-    _judge_marked(ledger, "b-marked", "(b) with 5 flows every packet is marked", case)
+    _judge_marked(ledger, "b-marked", case)
     windows = case.values("cwnd")
     median = float(np.median(np.floor(windows))) if windows.size else None
-    ledger.add(
+    ledger.judge(
         "b-cwnd",
-        "(b) each flow is forced to a window of one packet",
-        "1",
         f"{_range(windows)}; median of whole packets {median}",
         grade(median == 1.0, median == 2.0, "median of whole packets 1; partly: 2"),
     )
     lengths = case.values("queue")
     share = float((lengths > MARK).mean()) if lengths.size else None
-    ledger.add(
+    ledger.judge(
         "b-queue",
-        "(b) the queue stays above K",
-        "> 4",
         f"median {_median(lengths)}; above K in {_percent(share)} of samples",
-        grade(*_shares(share), "95% of the samples; partly: half of them"),
+        share,
     )
-    _judge_fair(ledger, "b-fair", "(b) there is no unfairness", case)
+    _judge_fair(ledger, "b-fair", case)
 
 
 def _judge_c(ledger: Ledger, case: _Case) -> None:
-    _judge_marked(
-        ledger, "c-marked", "(c) with 4 flows and 4 subflows every packet is marked", case
-    )
+    _judge_marked(ledger, "c-marked", case)
     ratio = case.ratio()
-    ledger.add(
-        "c-ratio",
-        "(c) the multipath flow sends four times as much as a single-path flow",
-        "4",
-        "no data" if ratio is None else f"{ratio:.3g} times its goodput",
-        by_factor(ratio, 4.0),
-    )
+    ledger.judge("c-ratio", "no data" if ratio is None else f"{ratio:.3g} times its goodput", ratio)
     median = _median(case.values("queue"))
-    ledger.add(
-        "c-queue",
-        "(c) the queue is twice K",
-        "8",
-        f"median {median}",
-        about(median, 2.0 * MARK),
-    )
+    ledger.judge("c-queue", f"median {median}", median)
 
 
-def _judge_marked(ledger: Ledger, name: str, text: str, case: _Case) -> None:
+def _judge_marked(ledger: Ledger, name: str, case: _Case) -> None:
     shares = case.values("marked")
     share = float(shares.mean()) if shares.size else None
-    note = "95% of the packets over the whole run; partly: half of them"
-    ledger.add(name, text, "all", f"{_percent(share)} of packets", grade(*_shares(share), note))
+    ledger.judge(name, f"{_percent(share)} of packets", share)
 
 
-def _judge_fair(ledger: Ledger, name: str, text: str, case: _Case) -> None:
+def _judge_fair(ledger: Ledger, name: str, case: _Case) -> None:
     index = case.fairness()
-    ledger.add(
-        name,
-        text,
-        "fair",
-        "no data" if index is None else f"Jain's index {index:.3f} in the worst seed",
-        grade(
-            index is not None and index >= 0.98,
-            index is not None and index >= 0.9,
-            "Jain's index of goodputs over 0.1 s at least 0.98; partly: 0.9",
-        ),
-    )
-
-
-def _shares(share: float | None) -> tuple[bool, bool]:
-    return share is not None and share >= 0.95, share is not None and share >= 0.5
+    shown = "no data" if index is None else f"Jain's index {index:.3f} in the worst seed"
+    ledger.judge(name, shown, index)
 
 
 def _percent(share: float | None) -> str:

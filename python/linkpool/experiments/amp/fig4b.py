@@ -6,7 +6,7 @@ import polars as pl
 
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.syndrome import Syndrome, Table, goodputs
-from linkpool.study.claims import Ledger, by_factor, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame
 
 FLOWS = (2, 4, 8, 12, 16, 20)
@@ -28,26 +28,9 @@ class Fig4b(Syndrome):
         """Judge the gap at 8 DCTCP flows, and the effect of the larger threshold."""
         table = Table(data)
         large, small = table.ratio(EIGHT), table.ratio(replace(EIGHT, mark=10))
-        ledger.add(
-            "gap",
-            "with K = 20 and 8 DCTCP flows the XMP flow gets twice a DCTCP flow's goodput",
-            "2",
-            str(large),
-            by_factor(large.value, 2.0),
-        )
+        ledger.judge("gap", str(large), large.value)
         less = None if large.value is None or not small.value else large.value / small.value
-        ledger.add(
-            "marginal",
-            "K = 20 alleviates the problem marginally, compared with K = 10",
-            "2 against 2.3",
-            f"{large} against {small}",
-            grade(
-                less is not None and 0.75 <= less <= 0.935,
-                less is not None and less <= 0.935,
-                "ratio lower than with K = 10 by 6.5%, half of the paper's 13%, to 25%; partly: "
-                "by more",
-            ),
-        )
+        ledger.judge("marginal", f"{large} against {small}", less)
 
     def frame(self) -> Frame:
         """Return goodputs against the number of DCTCP flows."""

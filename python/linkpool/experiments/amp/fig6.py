@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from linkpool.experiments.amp.shift import Shift
-from linkpool.study.claims import Ledger, about
-from linkpool.study.schemes import NAMES
+from linkpool.study.claims import Ledger
 
 
 @dataclass(frozen=True)
@@ -17,22 +16,16 @@ class Fig6(Shift):
         """Judge both shift times, and their order, at each delay."""
         times = self.times(data)
         for scheme, paper_ms in (("mptcp-cut", 3.0), ("dcm", 7.0)):
-            ledger.add(
-                scheme,
-                f"{NAMES[scheme]} finishes its shift {paper_ms:.0f} ms after 2 s",
-                f"{paper_ms:.0f} ms",
+            ledger.judge(
+                "{scheme}",
                 f"{times[scheme]} ms",
-                about(times[scheme].value, paper_ms),
+                times[scheme].value,
+                scheme=scheme,
+                paper_ms=paper_ms,
             )
         cut, dcm = times["mptcp-cut"].value, times["dcm"].value
         later = None if cut is None or dcm is None else dcm - cut
-        ledger.add(
-            "slower",
-            "DCM is 4 ms slower than MPTCP with a constant cut",
-            "4 ms",
-            "no data" if later is None else f"{later:.2f} ms",
-            about(later, 4.0),
-        )
+        ledger.judge("slower", "no data" if later is None else f"{later:.2f} ms", later)
 
 
 EXPERIMENT = Fig6(

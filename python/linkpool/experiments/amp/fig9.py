@@ -9,7 +9,7 @@ from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.syndrome import Syndrome, Table
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, cases, grade, most, together
+from linkpool.study.claims import Ledger, cases, most, together
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.schemes import NAMES
 from linkpool.study.statistics import Spread
@@ -57,10 +57,8 @@ class Fig9(Syndrome):
                 if "amp" in index and others:
                     ahead.append(index["amp"] >= max(others) - EQUAL)
                     better.append(index["amp"] > max(others) + EQUAL)
-        ledger.add(
+        ledger.judge(
             "best",
-            "in almost all cases AMP outperforms the other two schemes",
-            "almost all",
             f"not worse in {cases(ahead)}, better in {cases(better)}",
             together(
                 most(ahead, f"Jain's index of AMP not below either other's by more than {EQUAL}"),
@@ -70,27 +68,11 @@ class Fig9(Syndrome):
         for m in (1, 2):
             index = self._indices(table, m, 4)
             gap = max(index.values()) - min(index.values()) if len(index) > 1 else None
-            ledger.add(
-                f"weak-{m}",
-                f"beside 4 DCTCP flows, {m} multipath flow{'s' if m > 1 else ''} of whichever "
-                "scheme gives nearly the same fairness",
-                "marginal difference",
-                _listing(index),
-                grade(
-                    gap is not None and gap <= 0.05,
-                    gap is not None and gap <= 0.1,
-                    "Jain's indices within 0.05 of each other; partly: 0.1",
-                ),
-            )
+            ledger.judge("weak-{m}", _listing(index), gap, m=m, plural="s" if m > 1 else "")
         one, four = self._indices(table, 1, 4), self._indices(table, 4, 4)
         drops = [one[s] - four[s] for s in ("dcm", "xmp") if s in one and s in four]
-        ledger.add(
-            "more",
-            "beside 4 DCTCP flows, fairness is worse with 4 multipath flows of DCM or XMP than "
-            "with 1",
-            "aggravates",
-            f"with 1: {_listing(one)}; with 4: {_listing(four)}",
-            most([d >= 0.05 for d in drops], "Jain's index lower by 0.05 or more", all_of=1.0),
+        ledger.judge(
+            "more", f"with 1: {_listing(one)}; with 4: {_listing(four)}", [d >= 0.05 for d in drops]
         )
 
     def _indices(self, table: Table, multipath: int, dctcp: int) -> dict[str, float]:

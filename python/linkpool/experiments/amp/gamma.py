@@ -18,9 +18,7 @@ from linkpool.study.claims import (
     Ledger,
     cases,
     grade,
-    most,
     no_data,
-    order_of_magnitude,
 )
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
@@ -107,31 +105,17 @@ class Gamma(setting.Delayed):
         """Judge the three remarks on gamma."""
         table = _Table(data)
         third = table.ratio(3, 30)
-        ledger.add(
-            "gamma3",
-            "with gamma = 3 the mean FCT at k = 30 is an order of magnitude above DCTCP's",
-            "10 times",
-            f"{show_number(third)} times",
-            order_of_magnitude(third),
-        )
+        ledger.judge("gamma3", f"{show_number(third)} times", third)
         slow = [
             ratio >= ORDER
             for gamma in self.gammas
             if gamma >= 3 and (ratio := table.ratio(gamma, 30)) is not None
         ]
-        ledger.add(
-            "slow",
-            "with gamma of 3 and more AMP reacts slowly: the same at k = 30 for each",
-            "10 times",
-            f"10 times or more in {cases(slow)}",
-            most(slow, "ratio at least 10"),
-        )
+        ledger.judge("slow", f"10 times or more in {cases(slow)}", slow)
         self._best(ledger, table)
         one, two = table.alarms(1), table.alarms(2)
-        ledger.add(
+        ledger.judge(
             "false-alarm",
-            "with gamma = 1 there are false alarms, which gamma = 2 avoids",
-            "a chance of false alarm",
             f"suppressions in 1 s without the syndrome: {one:.3g} with 1, {two:.3g} with 2",
             grade(
                 one > 0 and two <= one / 2,
@@ -151,7 +135,7 @@ class Gamma(setting.Delayed):
             judged = grade(two <= 1.05 * least, two <= 1.25 * least, note)
             best = next(gamma for gamma, score in scores.items() if score == least)
             measured = f"best: {best}; with 2 the mean FCT is {two / least:.3g} times the best"
-        ledger.add("best", "AMP performs best with gamma = 2", "2", measured, judged)
+        ledger.judge("best", measured, judged)
 
 
 class _Table:

@@ -20,8 +20,6 @@ from linkpool.study.claims import (
     Ledger,
     alike,
     cases,
-    grade,
-    most,
     order_of_magnitude,
     together,
 )
@@ -145,13 +143,7 @@ class Ssr(setting.Delayed):
             others = [x for s in OTHERS if (x := table.mean("fairness", s, n)) is not None]
             if mine is not None and others:
                 close.append(min(others) - 0.05 <= mine <= max(others) + 0.05)
-        ledger.add(
-            "fairness",
-            "with 4 multipath flows, AMP without SSR is as unfair as DCM and XMP",
-            "equally poor",
-            f"in {cases(close)}",
-            most(close, "Jain's index within 0.05 of the range of DCM's and XMP's"),
-        )
+        ledger.judge("fairness", f"in {cases(close)}", close)
 
 
 class _Table:
@@ -184,10 +176,8 @@ def _judge_incast(ledger: Ledger, table: _Table) -> None:
     others = {s: table.mean("incast", s, 30) for s in OTHERS}
     ratio = None if mine is None or not dctcp else mine / dctcp
     parts = ", ".join(f"{NAMES[s]} {show_seconds(mean)}" for s, mean in others.items())
-    ledger.add(
+    ledger.judge(
         "incast",
-        "in incast (k = 30, 128 KB) AMP without SSR is as slow as DCM and XMP",
-        "equally poor",
         f"mean FCT {show_seconds(mine)}, {show_number(ratio)} times DCTCP's; {parts}",
         together(order_of_magnitude(ratio), *(alike(mine, mean) for mean in others.values())),
     )
@@ -201,16 +191,8 @@ def _judge_queue(ledger: Ledger, table: _Table) -> None:
     gap = None
     if mine is not None and others:
         gap = max(min(others) - mine, mine - max(others), 0)
-    ledger.add(
-        "queue",
-        "beside 4 DCTCP flows, the queue of 4 AMP flows without SSR is as long as DCM's and XMP's",
-        "equally poor",
-        "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()),
-        grade(
-            gap is not None and gap <= 2,
-            gap is not None and gap <= 5,
-            "median within 2 packets of the range of DCM's and XMP's; partly: 5",
-        ),
+    ledger.judge(
+        "queue", "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()), gap
     )
 
 

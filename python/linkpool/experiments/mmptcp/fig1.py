@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
-from linkpool.study.claims import Judged, Ledger, by_factor, grade, no_data
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, each
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
@@ -72,33 +72,22 @@ class Fig1(Summarised):
             last = cells.get((most, scheme), NOTHING)
             suffix = "" if scheme == "mptcp" else "-faults"
             goodputs = [c.goodput.mean for c in (first, last)]
-            ledger.add(
-                f"doubles{suffix}",
-                "eight subflows almost double the goodput of long flows",
-                "twice",
-                _change(goodputs, "Mbps"),
-                by_factor(_ratio(goodputs), 2.0),
+            ledger.judge(
+                "doubles{suffix}", _change(goodputs, "Mbps"), _ratio(goodputs), suffix=suffix
             )
-            for name, text, of in (
-                ("mean", "the mean FCT of short flows increases with subflows", quantities.fct),
-                ("sd", "and so does its standard deviation", quantities.deviation),
+            for name, of in (
+                ("mean{suffix}", quantities.fct),
+                ("sd{suffix}", quantities.deviation),
             ):
                 values = [of(c) for c in (first, last)]
-                ledger.add(
-                    f"{name}{suffix}",
-                    text,
-                    "increases",
-                    _change(values, "ms"),
-                    _increases(_ratio(values), 1.25),
-                )
+                ledger.judge(name, _change(values, "ms"), _ratio(values), suffix=suffix)
             shares = [c.with_timeout for c in (first, last)]
             percents = [None if s is None else 100 * s for s in shares]
-            ledger.add(
-                f"timeouts{suffix}",
-                "the number of flows with a timeout increases significantly",
-                "significantly",
+            ledger.judge(
+                "timeouts{suffix}",
                 " to ".join(percent(value) for value in percents),
-                _increases(_ratio(shares), 1.5),
+                _ratio(shares),
+                suffix=suffix,
             )
 
     def frame(self) -> Frame:
@@ -119,13 +108,6 @@ def _change(values: Sequence[float | None], unit: str) -> str:
     if None in values:
         return "no data"
     return " to ".join(number(value, unit) for value in values)
-
-
-def _increases(ratio: float | None, much: float) -> Judged:
-    note = f"at least {much:g} times as much with 8 subflows as with 1; partly: more"
-    if ratio is None:
-        return no_data(note)
-    return grade(ratio >= much, ratio > 1, note)
 
 
 EXPERIMENT = Fig1()

@@ -21,8 +21,8 @@ from linkpool.experiments.mmptcp.mixed import (
     SHORT,
     Mixed,
 )
-from linkpool.experiments.mmptcp.mixed_table import least, listed
-from linkpool.study.claims import Ledger, same
+from linkpool.experiments.mmptcp.mixed_table import listed
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
@@ -75,23 +75,16 @@ class Fig10(Mixed):
         """Judge completion times of short flows, at the tail too, and goodputs of long ones."""
         found = mixed.cells(data, "scheme")
         cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
-        compared: tuple[tuple[str, str, mixed_table.Of], ...] = (
-            ("mean", "short flows take less time", quantities.fct),
-            ("tail-99", "also at the tail", lambda c: mixed_table.percentile(c, 0.99)),
-            ("tail-999", "and at its end", lambda c: mixed_table.percentile(c, 0.999)),
-        )
-        for name, text, of in compared:
-            judged = least(cells, of, "mmptcp-as", ("mmptcp",))
+        compared: dict[str, mixed_table.Of] = {
+            "mean": quantities.fct,
+            "tail-99": lambda c: mixed_table.percentile(c, 0.99),
+            "tail-999": lambda c: mixed_table.percentile(c, 0.999),
+        }
+        for name, of in compared.items():
             shown = listed({s: of(c) for s, c in cells.items()}, "ms")
-            ledger.add(name, text, "lower", shown, judged)
+            ledger.judge(name, shown, *(cells[s].by_seed(of) for s in ("mmptcp-as", "mmptcp")))
         goodput = {s: c.goodput.mean for s, c in cells.items()}
-        ledger.add(
-            "goodput",
-            "the goodput of long flows is almost identical",
-            "almost identical",
-            listed(goodput, "Mbps"),
-            same(goodput["mmptcp-as"], goodput["mmptcp"]),
-        )
+        ledger.judge("goodput", listed(goodput, "Mbps"), goodput["mmptcp-as"], goodput["mmptcp"])
 
     def frame(self) -> Frame:
         """Return the distributions of completion times, and of goodputs."""

@@ -11,11 +11,10 @@ from linkpool.experiments.mmptcp import mixed_table, quantities, summary, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
-from linkpool.study.claims import Ledger, about, cases, grade, most
+from linkpool.study.claims import Ledger, cases, grade, most
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
-from linkpool.study.schemes import NAMES
 
 DEGREES = (0, 10, 20, 30, 40, 50, 60)
 
@@ -54,20 +53,18 @@ class Fig3(Summarised):
         )
         for name, what, of, lowest in best:
             hits = sweeps.at_end(cells, self.degrees, PAIRS, of, lowest, ("mmptcp",))
-            ledger.add(
-                f"mmptcp-{name}",
-                f"MMPTCP has {what} at every degree",
-                "at every degree",
+            ledger.judge(
+                "mmptcp-{name}",
                 cases(hits) if hits else "no data",
-                most(hits, f"within {sweeps.TIE:.0%} of the best", 1.0, 0.5),
+                hits,
+                name=name,
+                what=what,
             )
         hits = sweeps.at_end(
             cells, self.degrees, PAIRS, quantities.goodput, True, ("tcp", "ps-tcp")
         )
-        ledger.add(
+        ledger.judge(
             "worst-goodput",
-            "TCP and scattered flows beside TCP get the least goodput",
-            "the least",
             cases(hits) if hits else "no data",
             most(hits, f"within {sweeps.TIE:.0%} of the two lowest", 1.0, 0.5),
         )
@@ -76,28 +73,10 @@ class Fig3(Summarised):
             for schemes in (("mptcp", "tcp"), ("mptcp",))
         )
         hits = [both and first for both, first in zip(two, one, strict=True)]
-        ledger.add(
-            "unstable",
-            "MPTCP's short flows are the most unstable, TCP's next",
-            "largest deviations of FCT",
-            cases(hits) if hits else "no data",
-            most(hits, "MPTCP has the largest deviation and TCP the next, within 2%", 1.0, 0.5),
-        )
+        ledger.judge("unstable", cases(hits) if hits else "no data", hits)
         tcp = cells.get((max(self.degrees), "tcp"), NOTHING)
-        ledger.add(
-            "tcp-mean",
-            "TCP's mean FCT with hotspots at 60% of the core",
-            "80.5 ± 214 ms",
-            str(tcp),
-            about(tcp.fct.mean, 80.5),
-        )
-        ledger.add(
-            "tcp-sd",
-            "and its standard deviation",
-            "214 ms",
-            mixed_table.number(tcp.fct.sd, "ms"),
-            about(tcp.fct.sd, 214.0),
-        )
+        ledger.judge("tcp-mean", str(tcp), tcp.fct.mean)
+        ledger.judge("tcp-sd", mixed_table.number(tcp.fct.sd, "ms"), tcp.fct.sd)
         for scheme in ("tcp", "ps-tcp"):
             _rises(ledger, cells, scheme, (min(self.degrees), max(self.degrees)))
 
@@ -115,16 +94,15 @@ class Fig3(Summarised):
 def _rises(ledger: Ledger, cells: sweeps.Cells, scheme: str, ends: tuple[int, int]) -> None:
     low, high = (cells.get((degree, scheme), NOTHING).loss for degree in ends)
     known = low is not None and high is not None
-    ledger.add(
-        f"rises-{scheme}",
-        f"the loss rises with the degree, {NAMES[scheme]}",
-        "significantly",
+    ledger.judge(
+        "rises-{scheme}",
         f"{mixed_table.percent(low)} at {ends[0]}%, {mixed_table.percent(high)} at {ends[1]}%",
         grade(
             known and (high or 0.0) >= 1.5 * (low or 0.0) and (high or 0.0) > 0,
             known and (high or 0.0) > (low or 0.0),
             "at least 1.5 times as much at the highest degree; partly: more",
         ),
+        scheme=scheme,
     )
 
 

@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
-from linkpool.study.claims import Ledger, above, below, cases, grade, most, together
+from linkpool.study.claims import Ledger, above, below, cases, grade, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
@@ -59,48 +59,28 @@ class Fig9(Summarised):
         """Judge the text's claims about each of the four panels."""
         cells = sweeps.cells(data, "load")
         low, high = min(self.loads), max(self.loads)
-        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.deviation, True, ("ps",))
-        _add(ledger, "ps-stable", "packet scatter has the most stable completion times", hits)
+
+        def told(name: str, hits: list[bool]) -> None:
+            ledger.judge(name, cases(hits) if hits else "no data", hits)
+
+        def least(of: sweeps.Of, *schemes: str) -> list[bool]:
+            return sweeps.at_end(cells, self.loads, PAIRS, of, True, schemes)
+
+        told("ps-stable", least(quantities.deviation, "ps"))
         _rises(ledger, cells, (low, high))
-        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.goodput, True, ("tcp",))
-        _add(ledger, "tcp-goodput", "long flows get the worst goodput with TCP for all flows", hits)
-        hits = sweeps.at_end(
-            cells, (high,), PAIRS, quantities.goodput, False, ("mmptcp", "mptcp-tcp")
-        )
-        _add(
-            ledger,
-            "high-goodput",
-            "at high load MMPTCP and MPTCP beside TCP give the best goodput",
-            hits,
-        )
-        hits = sweeps.at_end(cells, self.loads, PAIRS, quantities.loss, True, ("ps", "ps-tcp"))
-        _add(ledger, "ps-loss", "the core loses least where packets of long flows scatter", hits)
-        for name, text, of, unit in (
-            (
-                "low-goodput",
-                "at low load all but TCP perform equally well in goodput",
-                quantities.goodput,
-                1,
-            ),
-            (
-                "core-alike",
-                "all but TCP use the core equally well",
-                quantities.core,
-                len(self.loads),
-            ),
-        ):
-            hits = _alike(cells, self.loads[:unit], of)
-            _add(ledger, name, text, hits, "largest and smallest within 5%")
+        told("tcp-goodput", least(quantities.goodput, "tcp"))
+        best = ("mmptcp", "mptcp-tcp")
+        told("high-goodput", sweeps.at_end(cells, (high,), PAIRS, quantities.goodput, False, best))
+        told("ps-loss", least(quantities.loss, "ps", "ps-tcp"))
+        told("low-goodput", _alike(cells, self.loads[:1], quantities.goodput))
+        told("core-alike", _alike(cells, self.loads, quantities.core))
         fct = [{s: quantities.fct(cells.get((x, s), NOTHING)) for s in PAIRS} for x in (low, high)]
         mine, other = (
             {x: cells.get((x, scheme), NOTHING).by_seed(quantities.fct) for x in (low, high)}
             for scheme in ("mmptcp", "mptcp-tcp")
         )
-        ledger.add(
+        ledger.judge(
             "mmptcp-crosses",
-            "MMPTCP's short flows take slightly less time than TCP's beside MPTCP at 10% load, "
-            "and more at heavy load",
-            "lower, then higher",
             f"at {low}% {listed(fct[0], 'ms')}; at {high}% {listed(fct[1], 'ms')}",
             together(
                 below(mine[low], other[low]),
@@ -116,13 +96,6 @@ class Fig9(Summarised):
         return Frame(panels, title, (4.4, 2.7), sharey=False, columns=2)
 
 
-def _add(
-    ledger: Ledger, name: str, text: str, hits: list[bool], case: str = f"within {sweeps.TIE:.0%}"
-) -> None:
-    judged = most(hits, case, 1.0, 0.5)
-    ledger.add(name, text, "at each load", cases(hits) if hits else "no data", judged)
-
-
 def _alike(cells: sweeps.Cells, loads: Sequence[int], of: sweeps.Of) -> list[bool]:
     """Say at each load with data whether the schemes that spread long flows are alike."""
     found = [[of(cells.get((load, s), NOTHING)) for s in SPREAD] for load in loads]
@@ -133,10 +106,8 @@ def _alike(cells: sweeps.Cells, loads: Sequence[int], of: sweeps.Of) -> list[boo
 def _rises(ledger: Ledger, cells: sweeps.Cells, ends: tuple[int, int]) -> None:
     first, last = (quantities.deviation(cells.get((load, "tcp"), NOTHING)) for load in ends)
     known = first is not None and last is not None
-    ledger.add(
+    ledger.judge(
         "tcp-sensitive",
-        "with TCP for all flows the deviation of FCT increases significantly with the load",
-        "significantly",
         f"{number(first, 'ms')} at {ends[0]}%, {number(last, 'ms')} at {ends[1]}%",
         grade(
             known and (last or 0.0) >= 1.5 * (first or 0.0),

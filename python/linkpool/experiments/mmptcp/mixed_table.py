@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from linkpool.experiments.mmptcp import quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, cells
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, about, above, below
+from linkpool.study.claims import Judged, Ledger, above, below
 from linkpool.study.frame import Panel
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.units import show_number
@@ -49,42 +49,33 @@ class Row:
 
 def judge_row(ledger: Ledger, scheme: str, cell: Cell, paper: Row) -> None:
     """Judge each number of a row."""
-    name, fct, goodput = NAMES[scheme], cell.fct, cell.goodput
-    ledger.add(
-        f"fct-{scheme}",
-        f"the mean FCT of short flows, {name}",
-        f"{paper.fct:g} ± {paper.fct_sd:g} ms",
-        str(cell),
-        about(fct.mean, paper.fct),
+    _name, fct, goodput = NAMES[scheme], cell.fct, cell.goodput
+    ledger.judge(
+        "fct-{scheme}", str(cell), fct.mean, scheme=scheme, fct=paper.fct, fct_sd=paper.fct_sd
     )
-    ledger.add(
-        f"sd-{scheme}",
-        f"the standard deviation of the FCT of short flows, {name}",
-        f"{paper.fct_sd:g} ms",
-        number(fct.sd, "ms"),
-        about(fct.sd, paper.fct_sd),
-    )
+    ledger.judge("sd-{scheme}", number(fct.sd, "ms"), fct.sd, scheme=scheme, fct_sd=paper.fct_sd)
     spread = "" if goodput.sd is None else f" ± {goodput.sd:.3g}"
-    ledger.add(
-        f"goodput-{scheme}",
-        f"the mean goodput of long flows, {name}",
-        f"{paper.goodput:g} ± {paper.goodput_sd:g} Mbps",
+    ledger.judge(
+        "goodput-{scheme}",
         "no data" if goodput.mean is None else f"{goodput.mean:.3g}{spread} Mbps",
-        about(goodput.mean, paper.goodput, 0.15),
+        goodput.mean,
+        scheme=scheme,
+        goodput=paper.goodput,
+        goodput_sd=paper.goodput_sd,
     )
-    ledger.add(
-        f"core-{scheme}",
-        f"the mean utilisation of the core, {name}",
-        f"{paper.utilisation:g}%",
+    ledger.judge(
+        "core-{scheme}",
         percent(cell.utilisation),
-        about(cell.utilisation, paper.utilisation, 0.15),
+        cell.utilisation,
+        scheme=scheme,
+        utilisation=paper.utilisation,
     )
-    ledger.add(
-        f"loss-{scheme}",
-        f"the mean loss rate in the core, {name}",
-        f"{paper.loss:g}%",
+    ledger.judge(
+        "loss-{scheme}",
         f"{percent(cell.loss)}; of all packets {percent(cell.dropped)}",
-        about(cell.loss, paper.loss),
+        cell.loss,
+        scheme=scheme,
+        loss=paper.loss,
     )
 
 

@@ -12,11 +12,10 @@ from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
-from linkpool.study.claims import Ledger, about, by_factor, grade, same, under
+from linkpool.study.claims import Ledger, about, under
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
-from linkpool.study.schemes import NAMES
 
 SCHEMES = ("mptcp", "mptcp-faults", "mmptcp")
 ARRIVALS = 256.0
@@ -109,8 +108,8 @@ def _timeouts(cell: Cell) -> "np.ndarray":
     return cell.short["timeouts"].to_numpy()
 
 
-def _id(claim: str, scheme: str) -> str:
-    return claim if scheme == "mptcp" else f"{claim}-faults"
+def _end(scheme: str) -> str:
+    return "" if scheme == "mptcp" else "-faults"
 
 
 def _means(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell], paper: float) -> None:
@@ -118,36 +117,31 @@ def _means(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell], paper: float) 
     ours = None
     if mptcp.fct.mean and mmptcp.fct.mean is not None:
         ours = mmptcp.fct.mean / mptcp.fct.mean
-    ledger.add(
-        _id("shorter", scheme),
-        f"MMPTCP's mean FCT of short flows is shorter than that of {NAMES[scheme]}",
-        f"{paper:.2f} of it",
+    ledger.judge(
+        "shorter{end}",
         "no data" if ours is None else f"{ours:.3g} of it",
-        by_factor(ours, paper, tolerance=0.15),
+        ours,
+        end=_end(scheme),
+        scheme=scheme,
+        paper=paper,
     )
 
 
 def _alike(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:
     one, other = mptcp.goodput.mean, mmptcp.goodput.mean
     values = {"mptcp": one, "mmptcp": other}
-    ledger.add(
-        "goodput-alike",
-        "long flows get as much by MMPTCP as by MPTCP",
-        "alike",
-        mixed_table.listed(values, "Mbps"),
-        same(one, other),
-    )
+    ledger.judge("goodput-alike", mixed_table.listed(values, "Mbps"), one, other)
 
 
 def _most_timeouts(ledger: Ledger, scheme: str, cell: Cell, paper: int) -> None:
     worst = cell.short["timeouts"].max() if cell.short.height else None
     value = float(worst) if isinstance(worst, int) else None
-    ledger.add(
-        f"timeouts-{scheme}",
-        f"the most timeouts of a short flow, {NAMES[scheme]}",
-        f"{paper}",
+    ledger.judge(
+        "timeouts-{scheme}",
         mixed_table.number(value, "timeouts"),
         under(value, paper) if scheme == "mmptcp" else about(value, paper),
+        scheme=scheme,
+        paper=paper,
     )
 
 
@@ -155,42 +149,28 @@ def _tail(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell]) -> None:
     mptcp, mmptcp = cells
     _most_timeouts(ledger, scheme, mptcp, 25)
     many = mptcp.share(pl.col("timeouts") > 2)
-    ledger.add(
-        _id("many", scheme),
-        f"short flows with more than two timeouts, {NAMES[scheme]}",
-        f"{4_000 / FLOWS['mptcp']:.1%}",
+    ledger.judge(
+        "many{end}",
         mixed_table.percent(None if many is None else 100 * many),
-        about(many, 4_000 / FLOWS["mptcp"]),
+        many,
+        end=_end(scheme),
+        scheme=scheme,
+        paper=4_000 / FLOWS["mptcp"],
     )
     one, other = mptcp.fct.sd, mmptcp.fct.sd
-    known = one is not None and other is not None
-    ledger.add(
-        _id("no-tail", scheme),
-        f"MMPTCP has no heavy tail of short flows' FCTs as has {NAMES[scheme]}",
-        "standard deviations of 425 and 101 ms",
+    ledger.judge(
+        "no-tail{end}",
         mixed_table.listed({scheme: one, "mmptcp": other}, "ms"),
-        grade(
-            known and (one or 0.0) >= 2 * (other or 0.0),
-            known and (one or 0.0) > (other or 0.0),
-            "MPTCP's deviation at least twice MMPTCP's; partly: larger",
-        ),
+        one / other if one is not None and other else None,
+        end=_end(scheme),
+        scheme=scheme,
     )
 
 
 def _few(ledger: Ledger, mmptcp: Cell) -> None:
     _most_timeouts(ledger, "mmptcp", mmptcp, 4)
     few = mmptcp.share(pl.col("timeouts") < 2)
-    ledger.add(
-        "few",
-        "most short flows of MMPTCP meet fewer than two timeouts",
-        f"{100_000 / FLOWS['mmptcp']:.1%}",
-        mixed_table.percent(None if few is None else 100 * few),
-        grade(
-            few is not None and few >= 0.99,
-            few is not None and few >= 0.95,
-            "at least 99%; partly: 95%",
-        ),
-    )
+    ledger.judge("few", mixed_table.percent(None if few is None else 100 * few), few)
 
 
 EXPERIMENT = Tab1()

@@ -55,37 +55,29 @@ class Tab2(Mixed):
         core = {s: c.utilisation for s, c in of.items()}
         goodput = {s: c.goodput.mean for s, c in of.items()}
         others = tuple(s for s in SCHEMES if s != "tcp")
-        ledger.add(
+        ledger.judge(
             "tcp-worst",
-            "TCP uses the core least and loses most in it",
-            "44.7%, 0.0259%",
             f"{mixed_table.listed(core, '%')}; loss {mixed_table.listed(loss, '%')}",
             together(
                 least(of, quantities.core, "tcp", others),
                 greatest(of, quantities.loss, "tcp", others),
             ),
         )
-        ledger.add(
+        ledger.judge(
             "tcp-shorter",
-            "yet TCP's mean FCT is below MMPTCP's and MPTCP's",
-            "64.3 against 116 and 126 ms",
             mixed_table.listed(fct, "ms"),
             least(of, quantities.fct, "tcp", ("mmptcp", "mptcp")),
         )
         others = tuple(s for s in SCHEMES if s != "ps")
-        ledger.add(
+        ledger.judge(
             "ps-best",
-            "packet scatter has the lowest mean FCT and the lowest loss",
-            "36.9 ms, 0.0001%",
             f"{mixed_table.listed(fct, 'ms')}; loss {mixed_table.listed(loss, '%')}",
             together(
                 least(of, quantities.fct, "ps", others), least(of, quantities.loss, "ps", others)
             ),
         )
-        ledger.add(
+        ledger.judge(
             "ps-goodput",
-            "but not the highest goodput of long flows",
-            "58.6 against 61.9 and 62.1 Mbps",
             mixed_table.listed(goodput, "Mbps"),
             least(of, quantities.goodput, "ps", ("mmptcp", "mptcp")),
         )

@@ -16,7 +16,7 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised, summarise
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, Verdict, about, above, grade, more, weakest
+from linkpool.study.claims import Ledger, Verdict, above, grade, more, weakest
 from linkpool.study.experiment import KEY_SEED, each
 from linkpool.study.point import Keys, Point
 
@@ -84,12 +84,8 @@ class Tab4(Summarised):
         cells = _cells(data)
         for threshold, mean in MEANS_MS.items():
             cell = cells.get(threshold, NOTHING)
-            ledger.add(
-                f"mean-{threshold}",
-                f"the mean FCT of short flows with a threshold of {threshold}",
-                f"{mean:g} ms",
-                str(cell),
-                about(cell.fct.mean, mean),
+            ledger.judge(
+                "mean-{threshold}", str(cell), cell.fct.mean, threshold=threshold, mean=mean
             )
         _order(ledger, cells, self.thresholds)
         _counts(ledger, cells)
@@ -128,10 +124,8 @@ def _recovered(cell: Cell) -> float | None:
 def _order(ledger: Ledger, cells: Mapping[str, Cell], thresholds: Sequence[str]) -> None:
     three, nine = (cells.get(t, NOTHING).fct.mean for t in ("3", "9"))
     ratio = None if three is None or not nine else three / nine
-    ledger.add(
+    ledger.judge(
         "three-worst",
-        "a threshold of 3 gives the worst mean FCT, one of 9 a much better one",
-        "158 against 112 ms",
         f"{cells.get('3', NOTHING)} against {cells.get('9', NOTHING)}",
         more(ratio, 158 / 112),
     )
@@ -141,26 +135,16 @@ def _order(ledger: Ledger, cells: Mapping[str, Cell], thresholds: Sequence[str])
         if t not in ("3", "5", "7", "auto") and (mean := cells.get(t, NOTHING).fct.mean)
     ]
     spread = max(beyond) / min(beyond) if beyond else None
-    ledger.add(
-        "flat",
-        "above 9 the mean FCT remains unchanged",
-        "112 to 116 ms",
-        "no data" if not beyond else f"{min(beyond):.3g} to {max(beyond):.3g} ms",
-        grade(
-            spread is not None and spread <= 1.1,
-            spread is not None and spread <= 1.25,
-            "largest mean over smallest at most 1.1; partly: 1.25",
-        ),
+    ledger.judge(
+        "flat", "no data" if not beyond else f"{min(beyond):.3g} to {max(beyond):.3g} ms", spread
     )
 
 
 def _counts(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     three, nine, most = (_recovered(cells[t]) if t in cells else None for t in ("3", "9", "23"))
     known = three is not None and nine is not None and most is not None
-    ledger.add(
+    ledger.judge(
         "spurious",
-        "fast retransmissions are most frequent at 3 and none at 23",
-        "most; some; none",
         "no data" if not known else f"{three:.1%}, {nine:.1%}, {most:.1%} of the flows met one",
         grade(
             known and (three or 0) > (nine or 0) and (most or 0) <= 0.01,
@@ -172,11 +156,8 @@ def _counts(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     seeds = [cells.get(t, NOTHING).by_seed(lambda c: c.with_timeout) for t in shares]
     rising = weakest(*(above(b, a) for a, b in pairwise(seeds))).verdict
     ends = above(seeds[-1], seeds[0]).verdict
-    ledger.add(
+    ledger.judge(
         "timeouts",
-        "timeouts rise with the threshold: fewest at 3, slightly more with auto than at 9, "
-        "most at 23",
-        "3 < 9 < auto < 23",
         ", ".join(f"{t}: {share:.1%}" for t, share in shares.items() if share is not None)
         or "no data",
         grade(

@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
-from linkpool.study.claims import Ledger, above, below, by_factor, same
+from linkpool.study.claims import Ledger, by_factor
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
@@ -57,33 +57,25 @@ class Tab5(Mixed):
         without, with_lt = cells["mmptcp"], cells["mmptcp-lt"]
         before, after = without.fct.mean, with_lt.fct.mean
         ratio = None if not before or after is None else after / before
-        ledger.add(
-            "shorter",
-            "limited transmit greatly improves the mean FCT of short flows",
-            "89.1 against 98.9 ms",
-            f"{with_lt} against {without}",
-            by_factor(ratio, 89.1 / 98.9, tolerance=0.15),
+        ledger.judge(
+            "shorter", f"{with_lt} against {without}", by_factor(ratio, 89.1 / 98.9, tolerance=0.15)
         )
-        ledger.add(
+        ledger.judge(
             "narrower",
-            "and decreases its standard deviation",
-            "67.2 against 74.8 ms",
             mixed_table.listed({s: c.fct.sd for s, c in cells.items()}, "ms"),
             least(cells, quantities.deviation, "mmptcp-lt", ("mmptcp",)),
         )
-        ledger.add(
+        ledger.judge(
             "goodput-same",
-            "without reducing the goodput of long flows",
-            "72.9 Mbps both",
             mixed_table.listed({s: c.goodput.mean for s, c in cells.items()}, "Mbps"),
-            same(with_lt.goodput.mean, without.goodput.mean),
+            with_lt.goodput.mean,
+            without.goodput.mean,
         )
-        ledger.add(
+        ledger.judge(
             "core-same",
-            "nor the utilisation of the network",
-            "72% both",
             mixed_table.listed({s: c.utilisation for s, c in cells.items()}, "%"),
-            same(with_lt.utilisation, without.utilisation),
+            with_lt.utilisation,
+            without.utilisation,
         )
         _counts(ledger, without, with_lt)
 
@@ -103,22 +95,12 @@ class Tab5(Mixed):
 
 def _counts(ledger: Ledger, without: Cell, with_lt: Cell) -> None:
     """Judge Figure 5: means per short flow."""
-    for name, text, column, is_more in (
-        ("timeouts", "fewer timeouts with limited transmit", "timeouts", False),
-        ("recoveries", "slightly more fast retransmissions with it", "recoveries", True),
-    ):
-        means = [_mean(cell, column) for cell in (without, with_lt)]
-        before, after = means
+    for column in ("timeouts", "recoveries"):
+        before, after = (_mean(cell, column) for cell in (without, with_lt))
         known = before is not None and after is not None
-        ledger.add(
-            name,
-            text,
-            "more" if is_more else "fewer",
-            f"{after:.3g} a flow against {before:.3g}" if known else "no data",
-            (above if is_more else below)(
-                *(cell.by_seed(partial(_mean, column=column)) for cell in (with_lt, without))
-            ),
-        )
+        shown = f"{after:.3g} a flow against {before:.3g}" if known else "no data"
+        seeds = [cell.by_seed(partial(_mean, column=column)) for cell in (with_lt, without)]
+        ledger.judge(column, shown, *seeds)
 
 
 def _mean(cell: Cell, column: str) -> float | None:

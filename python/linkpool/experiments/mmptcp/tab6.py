@@ -16,10 +16,9 @@ from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, same
+from linkpool.study.claims import Claim, Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
-from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 
 TREE = Tree(1)
@@ -118,12 +117,12 @@ class Tab6(Published):
                     goodput, core = PAPER[scheme][seconds]
                     _judge(ledger, scheme + end, rows, goodput, core, LOSS[seconds])
                 mptcp, mmptcp = (_goodputs(of[s], seconds).mean for s in ("mptcp", "mmptcp"))
-                ledger.add(
-                    f"alike{end}",
-                    "MMPTCP's long flows get what MPTCP's get",
-                    "almost identical",
+                ledger.judge(
+                    "alike{end}",
                     f"{number(mmptcp, 'Mbps')} against {number(mptcp, 'Mbps')}",
-                    same(mmptcp, mptcp),
+                    mmptcp,
+                    mptcp,
+                    end=end,
                 )
             found += ledger.claims
         return found
@@ -155,31 +154,20 @@ class Tab6(Published):
 def _judge(
     ledger: Ledger, scheme: str, rows: pl.DataFrame, goodput: float, core: float, loss: float
 ) -> None:
-    name = NAMES[scheme]
     seconds = int(str(rows["second"].max() or 0))
     mine = _goodputs(rows, seconds)
     spread = "" if mine.sd is None else f" ± {mine.sd:.3g}"
-    ledger.add(
-        f"goodput-{scheme}",
-        f"the mean goodput of long flows, {name}",
-        f"{goodput:g} Mbps",
+    ledger.judge(
+        "goodput-{scheme}",
         "no data" if mine.mean is None else f"{mine.mean:.3g}{spread} Mbps",
-        about(mine.mean, goodput, 0.15),
+        mine.mean,
+        scheme=scheme,
+        goodput=goodput,
     )
-    ledger.add(
-        f"core-{scheme}",
-        f"the mean utilisation of the core, {name}",
-        f"{core:g}%",
-        percent(_utilisation(rows)),
-        about(_utilisation(rows), core, 0.15),
+    ledger.judge(
+        "core-{scheme}", percent(_utilisation(rows)), _utilisation(rows), scheme=scheme, core=core
     )
-    ledger.add(
-        f"loss-{scheme}",
-        f"the mean loss rate in the core, {name}",
-        f"{loss:g}%",
-        percent(_loss(rows)),
-        about(_loss(rows), loss),
-    )
+    ledger.judge("loss-{scheme}", percent(_loss(rows)), _loss(rows), scheme=scheme, loss=loss)
 
 
 def _goodputs(rows: pl.DataFrame, seconds: int) -> Sample:

@@ -16,10 +16,9 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, grade
+from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
-from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 
 TREE = Tree(1)
@@ -158,12 +157,13 @@ class Tab7(Published):
         for scheme, medians in MEDIANS_MS.items():
             for k, paper in zip(KS, medians, strict=True):
                 cell = cells.get((scheme, k), _NOTHING)
-                ledger.add(
-                    f"{scheme}-{k}",
-                    f"the median FCT of {NAMES[scheme]} with {k} flows",
-                    f"{paper:g} ms",
+                ledger.judge(
+                    "{scheme}-{k}",
                     str(cell),
-                    about(cell.quantile_ms(0.5), paper),
+                    cell.quantile_ms(0.5),
+                    scheme=scheme,
+                    k=k,
+                    paper=paper,
                 )
         _lt_as_tcp(ledger, cells)
         for scheme in ("mptcp", "mptcp-faults"):
@@ -207,10 +207,8 @@ def _lt_as_tcp(ledger: Ledger, cells: Mapping[tuple[str, int], Cell]) -> None:
     ]
     ratios = [a / b for a, b in medians if a and b]
     near = [1 / 1.25 <= r <= 1.25 for r in ratios]
-    ledger.add(
+    ledger.judge(
         "lt-as-tcp",
-        "MMPTCP with limited transmit performs as TCP",
-        "similar",
         f"median FCT over TCP's: {', '.join(f'{r:.3g}' for r in ratios) or 'no data'}",
         grade(
             len(near) == len(KS) and all(near),
@@ -221,23 +219,24 @@ def _lt_as_tcp(ledger: Ledger, cells: Mapping[tuple[str, int], Cell]) -> None:
 
 
 def _collapse(ledger: Ledger, cells: Mapping[tuple[str, int], Cell], scheme: str) -> None:
-    name = NAMES[scheme]
     for k, mean, share in zip(KS, MPTCP_MEANS_S, MPTCP_COMPLETED, strict=True):
         cell = cells.get((scheme, k), _NOTHING)
-        ledger.add(
-            f"{scheme}-{k}-mean",
-            f"{name} collapses: with {k} flows its mean FCT is seconds",
-            f"{mean:g} s",
+        ledger.judge(
+            "{scheme}-{k}-mean",
             "no finished flow" if cell.fct.mean is None else f"{cell.fct.mean:.3g} s",
-            about(cell.fct.mean, mean),
+            cell.fct.mean,
+            scheme=scheme,
+            k=k,
+            mean=mean,
         )
         measured = cell.completed
-        ledger.add(
-            f"{scheme}-{k}-completed",
-            f"{name} with {k} flows: most do not complete",
-            f"{share:.1%} complete",
+        ledger.judge(
+            "{scheme}-{k}-completed",
             "no data" if measured is None else f"{measured:.1%}",
-            about(measured, share),
+            measured,
+            scheme=scheme,
+            k=k,
+            share=share,
         )
 
 

@@ -13,7 +13,7 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed
 from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
-from linkpool.study.claims import Ledger, Verdict, about, by_factor, together
+from linkpool.study.claims import Ledger, Verdict, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
@@ -74,12 +74,13 @@ class Tab8(Mixed):
             for scheme, cell in cells.items():
                 mixed_table.judge_row(ledger, scheme + end, cell, PAPER[scheme])
                 mean, pooled = percent(_access_loss(cell)), percent(_access_dropped(cell))
-                ledger.add(
-                    f"access-{scheme}{end}",
-                    "the mean loss at the links of hosts",
-                    f"{ACCESS_LOSS[scheme]:g}%",
+                ledger.judge(
+                    "access-{scheme}{end}",
                     f"{mean}; of all packets {pooled}",
-                    about(_access_loss(cell), ACCESS_LOSS[scheme]),
+                    _access_loss(cell),
+                    scheme=scheme,
+                    end=end,
+                    paper=ACCESS_LOSS[scheme],
                 )
             _orders(ledger, cells, end)
 
@@ -108,42 +109,33 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell], end: str) -> None:
     goodput = {s: c.goodput.mean for s, c in cells.items()}
     core = {s: c.utilisation for s, c in cells.items()}
     others = ("mmptcp-fc", "mmptcp")
-    ledger.add(
-        f"uc-worst{end}",
-        "uncoupled subflows give short flows the worst mean FCT, and the highest deviation",
-        "179 ± 270 ms",
+    ledger.judge(
+        "uc-worst{end}",
         f"{listed(fct, 'ms')}; deviations {listed(sd, 'ms')}",
         together(
             greatest(cells, quantities.fct, "mmptcp-uc", others),
             greatest(cells, quantities.deviation, "mmptcp-uc", others),
         ),
+        end=end,
     )
-    ledger.add(
-        f"uc-least{end}",
-        "and the lowest goodput and utilisation",
-        "50 Mbps, 63.8%",
+    ledger.judge(
+        "uc-least{end}",
         f"{listed(goodput, 'Mbps')}; {listed(core, '%')}",
         together(
             least(cells, quantities.goodput, "mmptcp-uc", others),
             least(cells, quantities.core, "mmptcp-uc", others),
         ),
+        end=end,
     )
     loss = {s: c.loss for s, c in cells.items()}
     coupled, linked = loss["mmptcp-fc"], loss["mmptcp"]
     ratio = coupled / linked if coupled is not None and linked else None
-    ledger.add(
-        f"fc-loss{end}",
-        "the core loses twice as much with fully coupled subflows as with linked increases",
-        "0.014 against 0.007%",
-        listed(loss, "%"),
-        by_factor(ratio, 2.0),
-    )
-    ledger.add(
-        f"fc-core{end}",
-        "and is used less",
-        "70.8 against 74.9%",
+    ledger.judge("fc-loss{end}", listed(loss, "%"), ratio, end=end)
+    ledger.judge(
+        "fc-core{end}",
         listed(core, "%"),
         least(cells, quantities.core, "mmptcp-fc", ("mmptcp",)),
+        end=end,
     )
 
     def tail(cell: Cell) -> float | None:
@@ -152,13 +144,11 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell], end: str) -> None:
     tails = {s: tail(c) for s, c in cells.items()}
     worst = greatest(cells, tail, "mmptcp-uc", others)
     next_to_it = greatest(cells, tail, "mmptcp-fc", ("mmptcp",))
-    ledger.add(
-        f"tails{end}",
-        "completion times are heavy-tailed with uncoupled subflows; fully coupled ones are "
-        "slightly worse than linked increases at the tail",
-        "Figure 8",
+    ledger.judge(
+        "tails{end}",
         f"99th percentiles: {listed(tails, 'ms')}",
         worst if worst.verdict is Verdict.NOT else together(worst, next_to_it),
+        end=end,
     )
 
 

@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.mixed_table import number
 from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, alike, grade, no_data
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -90,23 +90,25 @@ class Thresholds(Mixed):
         low, high = min(self.thresholds_kb), max(self.thresholds_kb)
         for scheme, suffix in SCHEMES.items():
             first, last = (cells.get((t, scheme), NOTHING) for t in (low, high))
-            for name, q in (("tail-99", 0.99), ("tail-999", 0.999)):
+            for tail, q in (("tail-99", 0.99), ("tail-999", 0.999)):
                 before, after = (fct.quantile(q, "linear") for fct in (first, last))
-                ledger.add(
-                    f"{name}{suffix}",
-                    "the tail of completion times falls as the threshold nears the largest short "
-                    f"flow, {NAMES[scheme]}",
-                    "decreases",
+                ledger.judge(
+                    "{tail}{suffix}",
                     f"{number(before, 'ms')} at {low} KB, {number(after, 'ms')} at {high} KB",
-                    _falls(before, after, f"the {q:.1%} percentile"),
+                    after / before if before and after is not None else None,
+                    tail=tail,
+                    suffix=suffix,
+                    scheme=scheme,
+                    percentile=f"{q:.1%}",
                 )
             medians = [fct.quantile(0.5, "linear") for fct in (first, last)]
-            ledger.add(
-                f"median{suffix}",
-                f"a low threshold lengthens some flows, at the end of the tail, {NAMES[scheme]}",
-                "the median stays",
+            ledger.judge(
+                "median{suffix}",
                 f"{number(medians[0], 'ms')} at {low} KB, {number(medians[1], 'ms')} at {high} KB",
-                alike(medians[0], medians[1]),
+                medians[0],
+                medians[1],
+                suffix=suffix,
+                scheme=scheme,
             )
 
     def draw(self, data: pl.DataFrame) -> Figure:
@@ -150,13 +152,6 @@ def _draw_tails(axes: Axes, of: Mapping[int, pl.Series]) -> None:
         mixed_table.draw_tail(axes, fct.to_numpy(), "mmptcp")
         for line in axes.get_lines()[drawn:]:
             line.set(color=colour, label=f"{threshold} KB")
-
-
-def _falls(before: float | None, after: float | None, what: str) -> Judged:
-    note = f"{what} at most 0.8 times as long; partly: shorter"
-    if before is None or after is None:
-        return no_data(note)
-    return grade(after <= 0.8 * before, after < before, note)
 
 
 FIG6 = Thresholds()

@@ -120,25 +120,19 @@ class Incast(Published):
                 continue
             last = _last(data, n, "ndp")
             over = max(last) / bottleneck_s(n) - 1 if last else None
-            note = "at most 3%; partly: 10%"
-            ledger.add(
-                f"last{n}",
-                f"{n} senders: how much later than the receiver's link allows the last one ends",
-                "within 3%",
-                "one did not end" if over is None else f"{100 * over:.2f}%",
-                no_data(note) if over is None else grade(over <= 0.03, over <= 0.1, note),
+            ledger.judge(
+                "last{n}", "one did not end" if over is None else f"{100 * over:.2f}%", over, n=n
             )
             rows = data.filter(senders=n, scheme="ndp")
             timeouts, flows = int(rows["timeouts"].sum()), n * rows.height
             note = "none; partly: of fewer than 1 flow in 100"
-            ledger.add(
-                f"timeouts{n}",
-                f"{n} senders: no timeout, as the headers of trimmed packets tell of every loss",
-                "not named",
+            ledger.judge(
+                "timeouts{n}",
                 f"{timeouts} in {flows} flows",
                 no_data(note)
                 if rows.is_empty()
                 else grade(timeouts == 0, timeouts < flows / 100, note),
+                n=n,
             )
 
 

@@ -82,20 +82,12 @@ class InOut(Published):
         """Judge NDP's shares: a quarter of the sender's link each, and the rest for the other."""
         shares = [_gbps(data, "ndp", flow) for flow in range(5)]
         quarter = [share for share in shares[:4] if share is not None]
-        ledger.add(
+        ledger.judge(
             "quarters",
-            "the one sender's flows get a quarter of its link each",
-            "2.5 Gbps each",
             "no flow" if not quarter else f"{min(quarter):.2f} to {max(quarter):.2f} Gbps",
             weakest(*(about(end(quarter, default=None), 2.5, 0.1) for end in (min, max))),
         )
-        ledger.add(
-            "rest",
-            "the other's flow gets what these leave of the receiver's link",
-            "7.5 Gbps",
-            "no flow" if shares[4] is None else f"{shares[4]:.2f} Gbps",
-            about(shares[4], 7.5, 0.1),
-        )
+        ledger.judge("rest", "no flow" if shares[4] is None else f"{shares[4]:.2f} Gbps", shares[4])
 
 
 def _gbps(data: pl.DataFrame, scheme: str, flow: int) -> float | None:

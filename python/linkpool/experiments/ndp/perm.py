@@ -90,20 +90,8 @@ class Permutation(Published):
             rates = [rate / setting.RATE_BPS for rate in _rates(data, k, "ndp")]
             mean = sum(rates) / len(rates) if rates else None
             least = min(rates, default=None)
-            ledger.add(
-                "mean",
-                "NDP: mean goodput of the flows over the line rate",
-                "over 92%",
-                _percent(mean),
-                _of_the_line(mean, 0.92),
-            )
-            ledger.add(
-                "least",
-                "NDP: goodput of the slowest flow over the line rate",
-                "over 85%",
-                _percent(least),
-                _every(rates, 0.85),
-            )
+            ledger.judge("mean", _percent(mean), _of_the_line(mean, 0.92))
+            ledger.judge("least", _percent(least), _every(rates, 0.85))
             claims += ledger.claims
         return claims
 

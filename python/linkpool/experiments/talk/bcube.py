@@ -136,23 +136,15 @@ class BCube(Published):
         """Judge where the second flow goes, what the first is left, and the permutation."""
         away = {s: _long_share(data, s) for s in SCHEMES if s != "tcp"}
         mptcp = away["mptcp"].value
-        ledger.add(
+        ledger.judge(
             "shifts",
-            "a new flow's direct route collides; MPTCP shifts its traffic to the longer one",
-            "away from the congested link",
             f"{away['mptcp']} of its traffic on the longer route; EWTCP {away['ewtcp']}",
-            grade(
-                mptcp is not None and mptcp >= 0.75,
-                mptcp is not None and mptcp > 0.5,
-                "at least 3/4 of its payload takes the longer route; partly: more than half",
-            ),
+            mptcp,
         )
         left = {s: _first_flow(data, s) for s in SCHEMES}
         kept, shared = left["mptcp"].value, left["tcp"].value
-        ledger.add(
+        ledger.judge(
             "first",
-            "the flow that was there first keeps its route to itself",
-            "no collision",
             f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}",
             grade(
                 kept is not None and shared is not None and kept >= 0.8 and kept > shared,
@@ -162,33 +154,21 @@ class BCube(Published):
         )
         rate = {s: _permutation_rate(data, s) for s in SCHEMES}
         gain = _over(rate["mptcp"].value, rate["tcp"].value)
-        ledger.add(
+        ledger.judge(
             "throughput",
-            "MPTCP chooses efficient paths in a BCube, hence it gets high throughput",
-            "high throughput",
             "no data"
             if gain is None
             else f"{rate['mptcp']} NICs, {gain:.2f} times TCP ({rate['tcp']} NICs); the best "
             f"sharing over any paths {_permutation_rate(data, 'mptcp', 'best_bps')}",
-            grade(
-                gain is not None and gain >= 1.25,
-                gain is not None and gain >= 1.1,
-                "mean goodput at least 1.25 times that of TCP on shortest paths; partly: 1.1",
-            ),
+            gain,
         )
         efficient = _over(rate["mptcp"].value, rate["ewtcp"].value)
-        ledger.add(
+        ledger.judge(
             "efficient",
-            "sending on the least congested paths is the most efficient",
-            "MPTCP above equal weights",
             "no data"
             if efficient is None
             else f"{efficient:.3f} times EWTCP ({rate['ewtcp']} NICs)",
-            grade(
-                efficient is not None and efficient >= 1.02,
-                efficient is not None and efficient >= 1.0,
-                "mean goodput of the permutation at least 1.02 times EWTCP's; partly: no less",
-            ),
+            efficient,
         )
 
     def draw(self, data: pl.DataFrame) -> Figure:

@@ -13,7 +13,7 @@ from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -100,29 +100,20 @@ class Dual(trees.Timed):
             rate = {s: nics_worth(data, workload, s, 2) for s in SCHEMES}
             mptcp, tcp = rate["mptcp"].value, rate["tcp"].value
             best = nics_worth(data, workload, "mptcp", 2, "best_bps")
-            ledger.add(
-                workload,
-                f"{WORKLOADS[workload]}: with two NICs, MPTCP carries more than one NIC can, per "
-                "host that sends",
-                "more than one NIC",
+            ledger.judge(
+                "{workload}",
                 f"{rate['mptcp']} NICs; the best sharing would give {best}",
-                grade(
-                    mptcp is not None and mptcp > 1.0,
-                    mptcp is not None and mptcp > 0.9,
-                    "mean goodput above one NIC's payload rate; partly: above 0.9 of it",
-                ),
+                mptcp,
+                workload=workload,
+                what=WORKLOADS[workload],
             )
             gain = None if mptcp is None or not tcp else mptcp / tcp
-            ledger.add(
-                f"{workload}-tcp",
-                f"{WORKLOADS[workload]}: non-adaptive congestion control does not cope well",
-                "MPTCP ahead",
+            ledger.judge(
+                "{workload}-tcp",
                 "no data" if gain is None else f"MPTCP {gain:.2f} times TCP ({rate['tcp']} NICs)",
-                grade(
-                    gain is not None and gain >= 1.5,
-                    gain is not None and gain >= 1.25,
-                    "MPTCP's mean goodput at least 1.5 times TCP's; partly: 1.25",
-                ),
+                gain,
+                workload=workload,
+                what=WORKLOADS[workload],
             )
 
     def draw(self, data: pl.DataFrame) -> Figure:

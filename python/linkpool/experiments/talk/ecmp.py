@@ -14,7 +14,7 @@ from linkpool.experiments.talk.paths import FULL, Paths
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, grade, no_data
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
@@ -46,30 +46,13 @@ class Ecmp(Paths):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the mean, the fairness and the slowest tenth."""
-        for name, text, of, least, partly in (
-            ("higher", "MPTCP's flows get more than TCP's with ECMP", _mean, 1.25, 1.1),
-            ("slowest", "its slowest tenth gets more", _tenth, 1.5, 1.1),
-        ):
+        for name, of in (("higher", _mean), ("slowest", _tenth)):
             one, full = (of(data, n) for n in (ONE, FULL))
             gain = full.value / one.value if full.value is not None and one.value else None
-            note = f"at least {least:g} times as much; partly: {partly:g}"
-            ledger.add(
-                name,
-                text,
-                "higher",
-                f"{full} against {one} Mbps",
-                no_data(note) if gain is None else grade(gain >= least, gain >= partly, note),
-            )
+            ledger.judge(name, f"{full} against {one} Mbps", gain)
         one, full = (_fairness(data, n) for n in (ONE, FULL))
-        note = "Jain's index of the flows higher by 0.05; partly: higher"
         more = None if one.value is None or full.value is None else full.value - one.value
-        ledger.add(
-            "fairer",
-            "and MPTCP shares more fairly",
-            "fairer",
-            f"Jain's index {full} against {one}",
-            no_data(note) if more is None else grade(more >= 0.05, more > 0, note),
-        )
+        ledger.judge("fairer", f"Jain's index {full} against {one}", more)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the goodput of each flow of the first seed, ranked."""

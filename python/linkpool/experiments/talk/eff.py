@@ -136,20 +136,16 @@ class Eff(Published):
         """Judge the split of each algorithm against the talk, and against theory."""
         found = design.splits(data)
         lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
-        ledger.add(
+        ledger.judge(
             "ewtcp-long",
-            "EWTCP does not avoid the two-hop paths",
-            "it uses both",
             _share(ewtcp),
             no_data("")
             if ewtcp is None
             else grade(ewtcp.share >= 0.3, ewtcp.share >= 0.15, "share at least 30%; partly: 15%"),
         )
         for scheme, split in (("lia", lia), ("olia", olia)):
-            ledger.add(
-                f"{scheme}-avoids",
-                f"MPTCP ({scheme.upper()}) avoids the two-hop paths",
-                "traffic on the least congested paths only",
+            ledger.judge(
+                "{scheme}-avoids",
                 _share(split),
                 no_data("")
                 if split is None or ewtcp is None
@@ -158,23 +154,23 @@ class Eff(Published):
                     split.share <= 0.85 * ewtcp.share,
                     "share at most 10%; partly: at most 85% of EWTCP's",
                 ),
+                scheme=scheme,
+                control=scheme.upper(),
             )
         gain = None if lia is None or ewtcp is None else lia.total / ewtcp.total
-        ledger.add(
+        ledger.judge(
             "lia-more",
-            "so a user of MPTCP (LIA) gets more than one of EWTCP",
-            "more",
             "no data" if gain is None else f"{gain:.3g} times",
             more(gain, predicted("lia").total / predicted("ewtcp").total),
         )
         for scheme in SCHEMES:
             theory, split = predicted(scheme), found.get(scheme)
-            ledger.add(
-                f"{scheme}-theory",
-                f"a user of {NAMES[scheme]} gets what its equilibrium says",
-                f"{theory} (theory)",
+            ledger.judge(
+                "{scheme}-theory",
                 "no data" if split is None else str(split),
                 _as_theory(split, theory),
+                scheme=scheme,
+                theory=theory,
             )
 
     def draw(self, data: pl.DataFrame) -> Figure:

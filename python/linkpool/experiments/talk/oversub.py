@@ -12,7 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, grade, no_data
+from linkpool.study.claims import Claim
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -22,7 +22,6 @@ PERMUTATION, RANDOM = "permutation", "random"
 SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(8)}
 LOADS = (5, 10, 20, 25, 30, 40, 60, 100)
 """Hosts that send, in per cent; with 25 they could just fill the core."""
-LEAST_GAIN = 1.2
 
 
 @dataclass(frozen=True)
@@ -86,33 +85,15 @@ class Oversub(trees.Timed):
             ledger = self.ledger(matrix)
             gains = {load: _gain(data, matrix, load).value for load in self.loads}
             low, high = min(self.loads), max(self.loads)
-            for name, load, text in (
-                ("low", low, "at low load TCP gets as much as MPTCP"),
-                ("high", high, "at high load TCP gets as much as MPTCP"),
-            ):
+            for level, load in (("low", low), ("high", high)):
                 gain = gains[load]
-                note = "MPTCP's mean goodput 0.9 to 1.1 times TCP's; partly: 0.8 to 1.25"
-                ledger.add(
-                    name,
-                    text,
-                    "alike",
-                    "no data" if gain is None else f"{gain:.3g} times at {load}%",
-                    no_data(note)
-                    if gain is None
-                    else grade(0.9 <= gain <= 1.1, 0.8 <= gain <= 1.25, note),
-                )
+                shown = "no data" if gain is None else f"{gain:.3g} times at {load}%"
+                ledger.judge("{level}", shown, gain, level=level)
             between = [
                 gain for load, gain in gains.items() if low < load < high and gain is not None
             ]
             best = max(between, default=None)
-            note = f"at some load between them at least {LEAST_GAIN:g} times as much; partly: 1.1"
-            ledger.add(
-                "between",
-                "with a core that is just saturated MPTCP gets more than TCP",
-                "more",
-                "no data" if best is None else f"up to {best:.3g} times",
-                no_data(note) if best is None else grade(best >= LEAST_GAIN, best >= 1.1, note),
-            )
+            ledger.judge("between", "no data" if best is None else f"up to {best:.3g} times", best)
             found += ledger.claims
         return found
 

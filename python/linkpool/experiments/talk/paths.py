@@ -13,7 +13,7 @@ from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -68,41 +68,15 @@ class Paths(trees.Timed):
         """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
         share = {n: _share(data, n, "goodput_bps") for n in self.subflows}
         full = share.get(FULL, Spread.of([])).value
-        ledger.add(
-            "eight",
-            "with 8 paths chosen at random, utilisation is around 90% of optimal",
-            "90%",
-            f"{share.get(FULL, Spread.of([]))}",
-            grade(
-                full is not None and 0.85 <= full <= 0.95,
-                full is not None and full >= 0.8,
-                "mean goodput over the maximum concurrent flow 0.85 to 0.95; partly: at least 0.8",
-            ),
-        )
+        ledger.judge("eight", f"{share.get(FULL, Spread.of([]))}", full)
         one = share.get(1, Spread.of([])).value
-        ledger.add(
-            "one",
-            "with few flows, ECMP has collisions and wastes capacity",
-            "wasted capacity",
-            f"{share.get(1, Spread.of([]))} with one path",
-            grade(
-                one is not None and one <= 0.7,
-                one is not None and one <= 0.8,
-                "at most 0.7 of the optimum with one path; partly: 0.8",
-            ),
-        )
+        ledger.judge("one", f"{share.get(1, Spread.of([]))} with one path", one)
         most = share.get(max(self.subflows), Spread.of([])).value
         gain = None if full is None or most is None else most - full
-        ledger.add(
+        ledger.judge(
             "enough",
-            "it does not need much path choice",
-            "8 paths will do",
             "no data" if gain is None else f"{gain:+.3f} from {FULL} to {max(self.subflows)} paths",
-            grade(
-                gain is not None and abs(gain) <= 0.05,
-                gain is not None and abs(gain) <= 0.1,
-                "16 paths change the share by at most 0.05; partly: 0.1",
-            ),
+            gain,
         )
 
     def draw(self, data: pl.DataFrame) -> Figure:

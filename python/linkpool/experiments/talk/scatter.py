@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, above, alike, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -90,12 +90,8 @@ class Scatter(trees.Timed):
         """Judge MPTCP beside each of the others."""
         of = {scheme: _mean(data, scheme) for scheme in SCHEMES}
         mptcp = of["mptcp"].value
-        ledger.add(
-            "central",
-            "MPTCP is as good as a very fast central scheduler",
-            "as good",
-            f"{of['mptcp']} against {of[FASTEST]} Mbps a host",
-            alike(mptcp, of[FASTEST].value),
+        ledger.judge(
+            "central", f"{of['mptcp']} against {of[FASTEST]} Mbps a host", mptcp, of[FASTEST].value
         )
         gains = {
             other: mptcp / value
@@ -105,23 +101,14 @@ class Scatter(trees.Timed):
         shown = {
             other: f"{gain:.3f} times {of[other]} Mbps a host" for other, gain in gains.items()
         }
-        ledger.add(
+        ledger.judge(
             "scatter",
-            "MPTCP makes better path choices than per-packet load balancing",
-            "better",
             shown.get("scatter", "no data"),
-            above(_by_seed(data, "mptcp"), _by_seed(data, "scatter")),
+            _by_seed(data, "mptcp"),
+            _by_seed(data, "scatter"),
         )
         gain = gains.get("ecmp", 0.0)
-        ledger.add(
-            "ecmp",
-            "MPTCP gets more than TCP with ECMP",
-            "better",
-            shown.get("ecmp", "no data"),
-            grade(
-                gain > 1.25, gain >= 1.1, "mean goodput more than 1.25 times as much; partly: 1.1"
-            ),
-        )
+        ledger.judge("ecmp", shown.get("ecmp", "no data"), gain)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the mean goodput of a host by scheme, with the range over the seeds."""

@@ -12,7 +12,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, grade, no_data
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -58,29 +58,21 @@ class Fig1(rates.Rates):
         }
         for mark in MARKS:
             unfair, fair = index["dctcp", mark], index["xmp", mark]
-            ledger.add(
-                f"dctcp-unfair-{mark}",
-                "DCTCP may settle at an unfair share",
-                "unfair",
+            ledger.judge(
+                "dctcp-unfair-{mark}",
                 f"K = {mark}: least Jain's index between two events {unfair}",
-                _below(unfair.low, 0.95, 0.98),
+                unfair.low,
+                mark=mark,
             )
-            ledger.add(
-                f"fair-{mark}",
-                "halving is fair",
-                "fair",
+            ledger.judge(
+                "fair-{mark}",
                 f"K = {mark}: least Jain's index between two events {fair}",
-                _above(fair.low, 0.98, 0.95),
+                fair.low,
+                mark=mark,
             )
             use = _use(_of(data, "xmp", mark))
-            least, partly = (0.99, 0.97) if mark == MARKS[1] else (0.95, 0.9)
-            ledger.add(
-                f"use-{mark}",
-                "halving uses the whole link" if mark == MARKS[1] else "and nearly so",
-                "fully" if mark == MARKS[1] else "pretty good",
-                f"K = {mark}: {use} of the payload that the link carries",
-                _above(use.value, least, partly),
-            )
+            of = f"K = {mark}: {use} of the payload that the link carries"
+            ledger.judge(f"use-{mark}", of, use.value)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the rate of every flow over time, a panel per scheme and threshold."""
@@ -133,16 +125,6 @@ def _use(rows: pl.DataFrame) -> Spread:
         mean = totals["goodput_bps"].mean()
         shares += [mean / (RATE_BPS * PAYLOAD_SHARE)] if isinstance(mean, float) else []
     return Spread.of(shares)
-
-
-def _above(value: float | None, least: float, partly: float) -> Judged:
-    note = f"at least {least:g}; partly: {partly:g}"
-    return no_data(note) if value is None else grade(value >= least, value >= partly, note)
-
-
-def _below(value: float | None, most: float, partly: float) -> Judged:
-    note = f"at most {most:g} in some seed; partly: {partly:g}"
-    return no_data(note) if value is None else grade(value <= most, value <= partly, note)
 
 
 def _point(scheme: str, mark: int, seed: int) -> Point:

@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, alike, grade, no_data
+from linkpool.study.claims import Claim
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -56,40 +56,19 @@ class Fig10(fattree.Patterns):
             ledger = self.ledger(pattern)
             of = {scheme: medians[pattern, scheme] for scheme in SCHEMES}
             shown = ", ".join(f"{NAMES[s]} {show(v, 'us', 1e6)}" for s, v in of.items())
-            ledger.add(
-                "alike",
-                "XMP and DCTCP both keep round-trip times low",
-                "alike",
-                shown,
-                alike(of["xmp-2"], of["dctcp"]),
-            )
-            ledger.add(
+            ledger.judge("alike", shown, of["xmp-2"], of["dctcp"])
+            ledger.judge(
                 "subflows",
-                "the number of subflows has very little impact",
-                "very little",
                 f"{show(of['xmp-4'], 'us', 1e6)} against {show(of['xmp-2'], 'us', 1e6)}",
-                alike(of["xmp-4"], of["xmp-2"]),
+                of["xmp-4"],
+                of["xmp-2"],
             )
             more = ratio(of["lia-2"], of["xmp-2"])
-            note = "LIA-2's median at least twice XMP-2's; partly: larger"
-            ledger.add(
-                "lia",
-                "LIA leads to very large round-trip times",
-                "very large",
-                show(more, "times XMP-2's"),
-                no_data(note) if more is None else grade(more >= 2, more > 1, note),
-            )
+            ledger.judge("lia", show(more, "times XMP-2's"), more)
             found += ledger.claims
         ledger = self.ledger()
         gain = ratio(medians.get(("incast", "xmp-2")), medians.get(("random", "xmp-2")))
-        note = "XMP-2's median in Incast at least 1.1 times that in Random; partly: larger"
-        ledger.add(
-            "incast",
-            "round-trip times are larger in Incast, as small flows use TCP",
-            "larger",
-            show(gain, "times"),
-            no_data(note) if gain is None else grade(gain >= 1.1, gain > 1, note),
-        )
+        ledger.judge("incast", show(gain, "times"), gain)
         return found + ledger.claims
 
     def frame(self) -> Frame:

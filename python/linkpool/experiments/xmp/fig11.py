@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, mean, ratio, show
 from linkpool.result import Result
-from linkpool.study.claims import Ledger, above, by_factor, grade, no_data
+from linkpool.study.claims import Ledger, grade, no_data
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -53,10 +53,8 @@ class Fig11(fattree.Patterns):
         shares = [ratio(of["dctcp", layer], of["xmp-2", layer]) for layer in LAYERS]
         known = [share for share in shares if share is not None]
         note = "at most 0.9 of XMP-2's mean on every layer; partly: below it"
-        ledger.add(
+        ledger.judge(
             "dctcp-below",
-            "DCTCP uses links considerably less than the other schemes",
-            "considerably",
             ", ".join(f"{x} {show(v, '')}" for x, v in zip(LAYERS, shares, strict=True)),
             grade(max(known) <= 0.9, max(known) < 1, note)
             if len(known) == len(LAYERS)
@@ -66,25 +64,15 @@ class Fig11(fattree.Patterns):
             gains = [ratio(of[f"xmp-{count}", x], of[f"lia-{count}", x]) for x in LAYERS]
             there = [gain for gain in gains if gain is not None]
             gain = sum(there) / len(there) if len(there) == len(LAYERS) else None
-            ledger.add(
-                f"xmp-lia-{count}",
-                f"XMP increases utilisation by 10% on average, {count} subflows",
-                "10%",
-                show(gain, "times"),
-                by_factor(gain, 1.1),
-            )
+            ledger.judge("xmp-lia-{count}", show(gain, "times"), gain, count=count)
         spans = {s: _span(data, s) for s in ("dctcp", "xmp-2", "lia-2")}
         used = pl.col("utilisation")
         where = {"layer": "core"}
         seeds = [
             by_seed(data, "utilisation", used.max() - used.min(), scheme=s, **where) for s in spans
         ]
-        ledger.add(
-            "unbalanced",
-            "DCTCP does not use links evenly",
-            "longer vertical lines",
-            ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()),
-            above(*seeds),
+        ledger.judge(
+            "unbalanced", ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()), *seeds
         )
 
     def frame(self) -> Frame:

@@ -71,10 +71,8 @@ class Fig4(rates.Rates):
         """Judge the compensation between the subflows, and how long a shift takes."""
         four = data.filter(pl.col("beta") == BETAS[0])
         away, back = _change(four, QUIET, FIRST), _change(four, FIRST, SECOND)
-        ledger.add(
+        ledger.judge(
             "compensation",
-            "when one subflow decreases its rate, the other increases it (beta = 4)",
-            "rate compensation",
             f"on the first path {away[0]} times, on the second {away[1]} times, when the first is "
             f"disturbed; then {back[0]} and {back[1]} times, when the second is",
             together(
@@ -83,10 +81,8 @@ class Fig4(rates.Rates):
         )
         times = {beta: shift_times(data.filter(pl.col("beta") == beta)) for beta in BETAS}
         slow, fast = times[BETAS[1]].value, times[BETAS[0]].value
-        ledger.add(
+        ledger.judge(
             "slower",
-            "a larger beta leads to an increased convergence time",
-            "beta = 6 slower",
             f"{times[BETAS[0]]} s with beta = 4, {times[BETAS[1]]} s with beta = 6",
             grade(
                 slow is not None and fast is not None and slow >= 1.25 * fast,
@@ -121,10 +117,8 @@ def _stalls(ledger: Ledger, data: pl.DataFrame) -> None:
         for column in ("goodput_bps", "cuts_together")
     )
     ratio = rate[6] / rate[4] if rate[4] and rate[6] else 0.0
-    ledger.add(
+    ledger.judge(
         "stalls",
-        "if all flows are cut at the same time, the shift with a larger beta stalls before its end",
-        "beta = 6 stalls",
         "from 11 s to 15 s the disturbed subflow has "
         + "; ".join(
             f"with beta = {beta} {show_rate(rate[beta])}, and {share[beta] or 0.0:.0%} of its cuts "

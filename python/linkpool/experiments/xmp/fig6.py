@@ -50,9 +50,7 @@ class Fig6(rates.Rates):
         index = {beta: _by_phase(data.filter(pl.col("beta") == beta)) for beta in BETAS}
         four = [s.value for s in index[4] if s.value is not None]
         six = [s.value for s in index[6] if s.value is not None]
-        ledger.add(
-            "fair",
-            "with beta = 4 all flows share the link fairly, whatever their subflows",
+        ledger.judge(
             "fair",
             f"Jain's index of the flows from event to event: {_listing(index[4])}",
             grade(
@@ -63,16 +61,10 @@ class Fig6(rates.Rates):
             ),
         )
         loss = sum(four) / len(four) - sum(six) / len(six) if four and six else None
-        ledger.add(
+        ledger.judge(
             "less-fair",
-            "fairness declines with a larger beta",
-            "beta = 6 less fair",
             "no data" if loss is None else f"with beta = 6 {_listing(index[6])}: {-loss:+.3f}",
-            grade(
-                loss is not None and loss >= 0.01,
-                loss is not None and loss > 0.0,
-                "mean of the indices lower by 0.01; partly: lower",
-            ),
+            loss,
         )
 
     def draw(self, data: pl.DataFrame) -> Figure:

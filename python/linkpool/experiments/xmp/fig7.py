@@ -80,28 +80,22 @@ class Fig7(rates.Rates):
 
 def _judge(ledger: Ledger, rows: pl.DataFrame) -> None:
     busy = {s: _factor(rows, s, QUIET, BUSY) for s in (*FALLING, *RISING, *BEYOND, *UNCHANGED)}
-    ledger.add(
+    ledger.judge(
         "compensate",
-        "as L3 gets congested, 2-2 and 3-1 decrease their rates, 2-1 and 3-2 increase theirs",
-        "down; up",
         _listing(busy, (*FALLING, *RISING)),
         together(
             _all(busy, FALLING, -0.1, "2-2 and 3-1 fall by a tenth; partly: at all"),
             _all(busy, RISING, 0.1, "2-1 and 3-2 rise by a tenth; partly: at all"),
         ),
     )
-    ledger.add(
+    ledger.judge(
         "beyond",
-        "which leads to a decrease of those that share L2 and L4 with them",
-        "down",
         _listing(busy, BEYOND),
         _all(busy, BEYOND, -0.02, "1-2 and 4-1 fall by a fiftieth; partly: at all"),
     )
     back = {s: _factor(rows, s, BUSY, LATER) for s in (*FALLING, *RISING)}
-    ledger.add(
+    ledger.judge(
         "reverse",
-        "after 45 s the changes are just the reverse",
-        "up; down",
         _listing(back, (*FALLING, *RISING)),
         together(
             _all(back, FALLING, 0.1, "2-2 and 3-1 rise by a tenth; partly: at all"),
@@ -109,10 +103,8 @@ def _judge(ledger: Ledger, rows: pl.DataFrame) -> None:
         ),
     )
     closed = {s: _factor(rows, s, LATER, CLOSED) for s in (*FALLING, *RISING)}
-    ledger.add(
+    ledger.judge(
         "closed",
-        "when L3 is closed at 60 s, 2-2 and 3-1 decline to zero, 2-1 and 3-2 rise significantly",
-        "zero; up",
         _listing(closed, (*FALLING, *RISING)),
         together(
             _all(closed, FALLING, -0.99, "2-2 and 3-1 fall to a hundredth; partly: at all"),
@@ -123,10 +115,8 @@ def _judge(ledger: Ledger, rows: pl.DataFrame) -> None:
     steady_busy = {s: busy[s] for s in UNCHANGED}
     known = [f for f in (*steady.values(), *steady_busy.values()) if f is not None]
     whole = len(known) == 2 * len(UNCHANGED)
-    ledger.add(
+    ledger.judge(
         "fades",
-        "1-1 and 4-2 hardly change from 25 s to 65 s: compensation attenuates",
-        "nearly unchanged",
         f"with four background flows {_listing(steady_busy, UNCHANGED)}; with L3 closed "
         f"{_listing(steady, UNCHANGED)}",
         grade(

@@ -26,13 +26,7 @@ from linkpool.study import style
 from linkpool.study.claims import (
     Claim,
     Ledger,
-    about,
-    above,
-    alike,
-    below,
-    by_factor,
     grade,
-    more,
     no_data,
 )
 from linkpool.study.frame import Frame, Panel
@@ -83,13 +77,7 @@ class Tab1(Goodputs):
             of = {s: mean(data, "goodput_bps", pattern=pattern, scheme=s) for s in SCHEMES}
             for scheme, paper in PAPER_MBPS[pattern].items():
                 mine = None if of[scheme] is None else 1e-6 * (of[scheme] or 0.0)
-                ledger.add(
-                    f"mean-{scheme}",
-                    f"the mean goodput of large flows, {NAMES[scheme]}",
-                    f"{paper:g} Mbps",
-                    show(mine, "Mbps"),
-                    about(mine, paper, 0.15),
-                )
+                ledger.judge("mean-{scheme}", show(mine, "Mbps"), mine, scheme=scheme, paper=paper)
             _comparisons(ledger, of)
             found += ledger.claims
         ledger = self.ledger()
@@ -102,10 +90,8 @@ class Tab1(Goodputs):
         }
         known = [value for value in kept.values() if value is not None]
         note = "at least 0.9 of the goodput of Random with every scheme; partly: 0.8"
-        ledger.add(
+        ledger.judge(
             "jobs",
-            "jobs cause only a slight decrease in the goodput of large flows",
-            "0.95 to 0.99",
             ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in kept.items()),
             grade(min(known) >= 0.9, min(known) >= 0.8, note)
             if len(known) == len(kept)
@@ -136,45 +122,14 @@ class Tab1(Goodputs):
 
 def _comparisons(ledger: Ledger, of: Mapping[str, "float | None"]) -> None:
     gain = ratio(of["xmp-2"], of["dctcp"])
-    ledger.add(
-        "xmp-dctcp",
-        "XMP with 2 subflows increases goodput by more than 13% beside DCTCP",
-        "over 1.13",
-        show(gain, "times"),
-        more(gain, 1.13, tolerance=0.0),
-    )
+    ledger.judge("xmp-dctcp", show(gain, "times"), gain)
     gain = ratio(of["xmp-2"], of["lia-2"])
-    ledger.add(
-        "xmp-lia",
-        "XMP-2 significantly outperforms LIA-2",
-        "1.6 times",
-        show(gain, "times"),
-        more(gain, 1.6),
-    )
+    ledger.judge("xmp-lia", show(gain, "times"), gain)
     gain = ratio(of["xmp-2"], of["lia-4"])
-    note = "0.95 to 1.25 times: alike, and not behind; partly: 0.8 to 1.25"
-    ledger.add(
-        "xmp-lia-4",
-        "and is comparable with LIA-4",
-        "comparable; 1.03 to 1.15 times",
-        show(gain, "times"),
-        no_data(note) if gain is None else grade(0.95 <= gain <= 1.25, 0.8 <= gain <= 1.25, note),
-    )
+    ledger.judge("xmp-lia-4", show(gain, "times"), gain)
     gains = {s: ratio(of[f"{s}-4"], of[f"{s}-2"]) for s in ("xmp", "lia")}
-    ledger.add(
-        "xmp-4",
-        "a minor increase from 2 to 4 subflows for XMP",
-        "10%",
-        show(gains["xmp"], "times"),
-        by_factor(gains["xmp"], 1.1),
-    )
-    ledger.add(
-        "lia-4",
-        "more than 40% from 2 to 4 subflows for LIA",
-        "over 40%",
-        show(gains["lia"], "times"),
-        more(gains["lia"], 1.4, tolerance=0.0),
-    )
+    ledger.judge("xmp-4", show(gains["xmp"], "times"), gains["xmp"])
+    ledger.judge("lia-4", show(gains["lia"], "times"), gains["lia"])
 
 
 @dataclass(frozen=True)
@@ -196,37 +151,25 @@ class Fig8(Goodputs):
         where = {"place": "inner-rack"}
         seeds = {s: by_seed(data, "goodput_bps", value, scheme=s, **where) for s in SCHEMES}
         shown = ", ".join(f"{NAMES[s]} {show(v, 'Mbps', 1e-6)}" for s, v in inner.items())
-        ledger.add(
+        ledger.judge(
             "dctcp-inner",
-            "DCTCP is best for inner-rack flows",
-            "best for inner-rack flows",
             shown,
-            above(*(seeds[s] for s in ("dctcp", *(s for s in SCHEMES if s != "dctcp")))),
+            *(seeds[s] for s in ("dctcp", *(s for s in SCHEMES if s != "dctcp"))),
         )
         for place in ("inter-rack", "inter-pod"):
             drop = ratio(of["dctcp", place], of["dctcp", "inner-rack"])
-            note = "at most 0.75 of the inner-rack median; partly: less"
-            ledger.add(
-                f"dctcp-{place}",
-                f"its goodput drops significantly for {place} flows",
-                "significantly",
-                show(drop, "of its inner-rack median"),
-                no_data(note) if drop is None else grade(drop <= 0.75, drop < 1, note),
-            )
-        ledger.add(
+            ledger.judge("dctcp-{place}", show(drop, "of its inner-rack median"), drop, place=place)
+        ledger.judge(
             "lia-pod",
-            "LIA is comparable with other algorithms for inter-pod flows",
-            "comparable",
             f"LIA-4 {show(of['lia-4', 'inter-pod'], 'Mbps', 1e-6)}, "
             f"XMP-2 {show(of['xmp-2', 'inter-pod'], 'Mbps', 1e-6)}",
-            alike(of["lia-4", "inter-pod"], of["xmp-2", "inter-pod"]),
+            of["lia-4", "inter-pod"],
+            of["xmp-2", "inter-pod"],
         )
-        ledger.add(
+        ledger.judge(
             "lia-inner",
-            "LIA-2 is worst for inner-rack flows",
-            "worst for inner-rack flows",
             shown,
-            below(*(seeds[s] for s in ("lia-2", *(s for s in SCHEMES if s != "lia-2")))),
+            *(seeds[s] for s in ("lia-2", *(s for s in SCHEMES if s != "lia-2"))),
         )
 
     def frame(self) -> Frame:

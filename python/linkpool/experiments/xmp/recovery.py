@@ -122,23 +122,26 @@ class Recovery(fattree.LargeFlows):
         ledger = self.ledger(recovery)
         for cell in self.cells:
             mine = of.get(cell)
-            ledger.add(
-                cell.name,
-                f"{_where(cell)}: mean goodput of {NAMES[cell.scheme]}, losses repaired "
-                f"{WORDS[recovery]}",
-                f"{1e-6 * cell.paper_bps:g} Mbps",
+            ledger.judge(
+                "{cell}",
                 fattree.show(mine, "Mbps", 1e-6),
                 about(mine, cell.paper_bps, 0.15),
+                cell=cell.name,
+                where=_where(cell),
+                scheme=cell.scheme,
+                how=WORDS[recovery],
+                mbps=1e-6 * cell.paper_bps,
             )
         for scheme, paper in PAPER_SLOW.items():
             rows = data.filter(recovery=recovery)
             slow = fattree.mean(rows, "slow_jobs", pattern="incast", scheme=scheme)
-            ledger.add(
-                f"slow-{scheme}",
-                f"jobs above 300 ms beside {NAMES[scheme]}, losses repaired {WORDS[recovery]}",
-                f"{paper:.1%}",
+            ledger.judge(
+                "slow-{scheme}",
                 "no data" if slow is None else f"{slow:.1%}",
-                about(slow, paper),
+                slow,
+                scheme=scheme,
+                how=WORDS[recovery],
+                paper=paper,
             )
         return ledger.claims
 
@@ -147,10 +150,8 @@ class Recovery(fattree.LargeFlows):
         known = [cell for cell in self.cells if cell in low and cell in high]
         between = sum(low[cell] <= cell.paper_bps <= high[cell] for cell in known)
         note = "in all cells; partly: in half of them"
-        ledger.add(
+        ledger.judge(
             "between",
-            "the paper's goodputs lie between those by timeouts alone and those by Reno",
-            "not in the paper",
             f"{between} of {len(known)} cells",
             no_data(note)
             if not known

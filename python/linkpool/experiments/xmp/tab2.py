@@ -13,7 +13,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, about, grade, more, no_data
+from linkpool.study.claims import Claim
 from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -101,36 +101,23 @@ class Tab2(fattree.LargeFlows):
             for other in OTHERS:
                 for scheme, paper in zip((XMP, other), PAPER_MBPS[limit, other], strict=True):
                     mine = self._mean(data, other, limit, scheme)
-                    ledger.add(
-                        f"{other}-{'xmp' if scheme == XMP else 'itself'}",
-                        f"XMP-2 beside {NAMES[other]}: mean goodput of {NAMES[scheme]}",
-                        f"{paper:g} Mbps",
+                    ledger.judge(
+                        "{other}-{whose}",
                         show(mine, "Mbps"),
-                        about(mine, paper, 0.15),
+                        mine,
+                        other=other,
+                        whose="xmp" if scheme == XMP else "itself",
+                        scheme=scheme,
+                        paper=paper,
                     )
             share = ratio(*(self._mean(data, "dctcp", limit, s) for s in (XMP, "dctcp")))
-            note = "0.9 to 1.1; partly: 0.8 to 1.25"
-            ledger.add(
-                "fair",
-                "XMP fairly shares network resources with DCTCP",
-                "1.00, 0.98",
-                show(share, "times DCTCP's"),
-                no_data(note)
-                if share is None
-                else grade(0.9 <= share <= 1.1, 0.8 <= share <= 1.25, note),
-            )
+            ledger.judge("fair", show(share, "times DCTCP's"), share)
             found += ledger.claims
         ledger = self.ledger()
         for other in ("lia-2", "tcp"):
             gain = ratio(*(self._mean(data, other, limit, other) for limit in reversed(LIMITS)))
             paper = PAPER_MBPS[100, other][1] / PAPER_MBPS[50, other][1]
-            ledger.add(
-                f"queue-{other}",
-                f"a larger queue helps {NAMES[other]}",
-                f"{paper:.2f} times",
-                show(gain, "times"),
-                more(gain, paper),
-            )
+            ledger.judge("queue-{other}", show(gain, "times"), gain, other=other, paper=paper)
         return found + ledger.claims
 
     def _mean(self, data: pl.DataFrame, other: str, limit: int, scheme: str) -> float | None:
