@@ -3,12 +3,11 @@
 The topology is Figure 1 of the AMP paper with links of 5.6 us at 10 Gbps: two hops, 20 packets.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.amp import setting as amp
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -119,77 +118,6 @@ class Delay(Question):
             "queue": float(inside),  # type: ignore[arg-type]
             "suppressions": float(flows["suppressions"].sum()) / max(flows.height, 1),
         }
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Expect of the delay signal what its target says, and compare it with marks."""
-        tight, loose = PER_HOP_NS
-        for n in LONG:
-            far, near = f"long {n} {FAR}", f"long {n}"
-            yield Hypothesis(
-                f"use-far@{n}",
-                f"{n} long flows, ten times the delay: cuts in proportion to the excess keep the "
-                "link full with an allowance of 10 packets in a BDP of 194",
-                "use",
-                (far, tight),
-                above=0.97,
-            )
-            yield Hypothesis(
-                f"use-far-marks@{n}",
-                f"{n} long flows, ten times the delay: the use with delay over that with marks, "
-                "whose cuts of a quarter empty a queue of K = 10",
-                "use",
-                (far, tight),
-                over=(far, "amp"),
-                above=1.03,
-            )
-            yield Hypothesis(
-                f"jain@{n}",
-                f"{n} long flows: Jain's index with delay over that with marks",
-                "jain",
-                (near, tight),
-                over=(near, "amp"),
-                above=0.97,
-            )
-        for scheme, low, high in ((tight, 5.0, 12.0), (loose, 12.0, 22.0)):
-            yield Hypothesis(
-                f"queue-{scheme}",
-                "2 long flows: the mean queue is near what the target allows",
-                "queue",
-                ("long 2", scheme),
-                above=low,
-                below=high,
-                said=f"{low:g} to {high:g} packets",
-            )
-        yield Hypothesis(
-            "queue-floor",
-            "8 long flows: least windows of 2 packets on 4 subflows, 64 packets, hold the queue "
-            "above the target unless subflows are suppressed; then it is",
-            "queue",
-            ("long 8", tight),
-            below=20.0,
-            said="below 20 packets",
-        )
-        for n in SENDERS:
-            setting = f"{INCAST} {n}"
-            yield Hypothesis(
-                f"incast@{n}",
-                f"incast of {n}: the mean FCT with delay over that with marks; only rounds with "
-                "all windows at the minimum suppress, with either signal",
-                "fct_s",
-                (setting, tight),
-                over=(setting, "amp"),
-                above=0.8,
-                below=1.25,
-            )
-        yield Hypothesis(
-            "queue-marks",
-            "8 long flows: the mean queue with delay over that with marks",
-            "queue",
-            ("long 8", tight),
-            over=("long 8", "amp"),
-            above=0.7,
-            below=1.4,
-        )
 
 
 EXPERIMENT = Delay()

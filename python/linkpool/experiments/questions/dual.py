@@ -1,12 +1,11 @@
 """Q-dual: MMPTCP in fat-trees whose hosts have two NICs."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import handover
 from linkpool.experiments.questions.handover import Load
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 
 TREES = {"1:1": Load(1, 64.0, duration_ms=10_000), "4:1": Load(4, 256.0)}
@@ -45,51 +44,6 @@ class Dual(Question):
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""
         return handover.quantities(result)
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare two NICs with one."""
-        for tree in TREES:
-            one, two = (named(tree, nics) for nics in (1, 2))
-            full = tree == "1:1"
-            yield Hypothesis(
-                f"goodput-mmptcp@{tree}",
-                "MMPTCP's long flows fill the second NIC, as a third of the hosts send"
-                if full
-                else "the core is the bottleneck, so a second NIC gives long flows nothing",
-                "goodput_bps",
-                (two, "mmptcp"),
-                over=(one, "mmptcp"),
-                above=1.5 if full else 0.95,
-                below=None if full else 1.15,
-                said="above 1.5 times" if full else "0.95 to 1.15 times",
-            )
-            yield Hypothesis(
-                f"fct-mmptcp@{tree}",
-                "the mean FCT of MMPTCP's short flows grows by less than a quarter",
-                "fct_s",
-                (two, "mmptcp"),
-                over=(one, "mmptcp"),
-                below=1.25,
-                said="below 1.25 times",
-            )
-            yield Hypothesis(
-                f"tail@{tree}",
-                "with two NICs, the 99th percentile of MMPTCP's FCT over MPTCP's",
-                "p99_s",
-                (two, "mmptcp"),
-                over=(two, "mptcp"),
-                below=0.8,
-            )
-        yield Hypothesis(
-            "goodput-tcp@1:1",
-            "TCP's long flows have one path, and gain little",
-            "goodput_bps",
-            (named("1:1", 2), "tcp"),
-            over=(named("1:1", 1), "tcp"),
-            above=0.9,
-            below=1.2,
-            said="0.9 to 1.2 times",
-        )
 
 
 EXPERIMENT = Dual()

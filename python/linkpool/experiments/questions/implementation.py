@@ -5,7 +5,6 @@ PLB that takes one mark for congestion, flowlets by ACKs, RSS that stays on a de
 that is eight entropy values in turn under one window.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,11 +13,9 @@ import polars as pl
 from linkpool.experiments.questions import balancing, window
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import BDP, LIMIT, RATE_BPS, REPS, UET, tree, trimming
 from linkpool.experiments.questions.window import START, START_S
@@ -100,26 +97,6 @@ class Implementation(Question):
         last = float(flows["end_s"].max()) - START_S  # type: ignore[arg-type]
         mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare each with what its paper has, and REPS with both."""
-        against = [
-            ("even", "nscc-plb-0", "nscc-plb", None, 1.0, "collisions are left at once"),
-            ("slow-2", "nscc-plb-0", "nscc-plb", None, 1.0, "slow paths are left at once"),
-            ("even", "nscc-flowlets-acks", "nscc-flowlets", 0.9, 1.1, "windows leave few gaps"),
-            ("slow-2", "nscc-flowlets-acks", "nscc-flowlets", 1.0, None, "a rest after a change"),
-            ("dead-1", "nscc-rss-dead", "nscc-rss", 2.0, None, "an eighth of packets are lost"),
-            ("slow-2", "nscc-rss-dead", "nscc-rss", 0.9, 1.1, "slow paths do answer"),
-            ("even", "nscc-turns", "mp-amp", 0.9, 1.3, "one window heeds the worst collision"),
-            ("slow-2", "nscc-turns", "mp-amp", 1.3, None, "slow paths cut one window for all"),
-            ("dead-1", "nscc-turns", "mp-amp", 1.5, None, "a dead path is cut by itself"),
-            ("even", "nscc-plb", "nscc-reps", 1.5, None, "one path against all"),
-            ("even", "nscc-plb-0", "nscc-reps", 1.3, None, "one path against all, moving"),
-            ("dead-1", "nscc-rss", "nscc-reps", 0.8, 1.25, "both leave a dead path"),
-            ("even", "nscc-flowlets", "nscc-ecmp", 0.8, 1.0, "few gaps: as a hashed path"),
-        ]
-        for setting, scheme, other, low, high, why in against:
-            yield compared(setting, scheme, other, "mean", low, high, why, "the mean completion")
 
 
 EXPERIMENT = Implementation()

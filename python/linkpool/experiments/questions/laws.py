@@ -4,7 +4,6 @@ HPCC as its paper has it, and with the faults of csg-htsim's; NSCC as uet-htsim 
 correction, and as it was before, which "Ordered Chaos" ran.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,11 +12,9 @@ import polars as pl
 from linkpool.experiments.questions import balancing, window
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import LIMIT, RATE_BPS, REPS, tree, trimming
 from linkpool.result import Result
@@ -108,43 +105,6 @@ class Laws(Question):
             "queue": None if queue is None else float(queue),  # type: ignore[arg-type]
             **trouble,
         }
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare each fault with the law."""
-        against = [
-            (
-                "incast",
-                "hpcc-first",
-                "hpcc",
-                1.2,
-                None,
-                "the first burst is in the average for long",
-            ),
-            ("incast", "hpcc-answer", "hpcc", 1.2, None, "each answer cuts again"),
-            ("incast", "hpcc-both", "hpcc", 2.0, None, "each answer cuts for the first burst"),
-            ("join", "hpcc-first", "hpcc", 1.05, None, "what was full stays full in the average"),
-            ("join", "hpcc-answer", "hpcc", 1.05, None, "windows overshoot both ways"),
-            (
-                "permutation",
-                "hpcc-both",
-                "hpcc",
-                1.5,
-                None,
-                "collisions of the start are held on to",
-            ),
-            (
-                "permutation",
-                "nscc-before",
-                "nscc",
-                0.95,
-                1.1,
-                "little is unmarked above the target",
-            ),
-            ("incast", "nscc-before", "nscc", 0.95, 1.1, "little is unmarked above the target"),
-            ("join", "nscc-before", "nscc", 0.95, 1.1, "little is unmarked above the target"),
-        ]
-        for setting, scheme, other, low, high, why in against:
-            yield compared(setting, scheme, other, "last", low, high, why, "the last completion")
 
 
 EXPERIMENT = Laws()

@@ -5,7 +5,6 @@ each: in one queue with the thresholds of one of them, and in a queue for each.
 """
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -13,7 +12,7 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.experiments.questions.trees import (
     BDP,
     LIMIT,
@@ -153,49 +152,6 @@ class Migration(Question):
         shares = {f"share-{law}": got[law] / total for law in laws}
         used = 8 * total / (8e-3 * RATE_BPS)
         return {"share": shares[f"share-{laws[0]}"], "used": used, **shares}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Say who wins, and that queues apart share."""
-        of = [
-            ("step-4", "dctcp~amp", 0.35, 0.65, "AMP's cuts and gains are DCTCP's"),
-            ("step-4", "dctcp~lia", None, 0.2, "LIA does not hear marks"),
-            ("step-4", "nscc~dctcp", None, 0.4, "NSCC's target is below the marks"),
-            ("step-4", "dcqcn~dctcp", None, 0.3, "DCQCN comes back once in 55 us, DCTCP by RTTs"),
-            ("step-4", "nscc~lia", None, 0.2, "NSCC heeds delay, LIA fills the queue"),
-            ("step-1", "dcqcn~dctcp", None, 0.3, "DCQCN comes back once in 55 us, DCTCP by RTTs"),
-            ("slope-4", "dcqcn~dctcp", None, 0.3, "few marks cut DCTCP little"),
-            ("slope-4", "nscc~dctcp", None, 0.3, "NSCC heeds the delay below the marks"),
-            ("slope-4", "dcqcn~lia", None, 0.3, "LIA fills the queue, and DCQCN heeds marks"),
-            ("pauses-4", "dctcp~lia", None, 0.1, "nothing is lost, so LIA never cuts"),
-            ("pauses-4", "nscc~dcqcn", None, 0.4, "NSCC heeds the delay below the marks"),
-            (
-                "trims-4",
-                "nscc~dctcp",
-                0.5,
-                None,
-                "DCTCP halves at half marks, NSCC above its target",
-            ),
-            ("trims-4", "nscc~lia", 0.5, None, "trims cut LIA by half"),
-            ("trims-4", "nscc~dcqcn", 0.8, None, "DCQCN loses, and goes back"),
-        ]
-        for setting, scheme, low, high, why in of:
-            yield Hypothesis(
-                f"{setting}-{scheme}",
-                f"{setting}, {scheme}: share of the first: {why}",
-                "share",
-                (setting, scheme),
-                above=low,
-                below=high,
-            )
-        for scheme in PAIRS:
-            yield Hypothesis(
-                f"own-16-{scheme}",
-                f"own-16, {scheme}: share of the first: equal weights, if both fill their queues",
-                "share",
-                ("own-16", scheme),
-                above=0.45,
-                below=0.55,
-            )
 
 
 EXPERIMENT = Migration()

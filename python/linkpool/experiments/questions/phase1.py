@@ -1,12 +1,11 @@
 """Q-phase1: DCTCP instead of Reno in phase 1 of MMPTCP."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import handover
 from linkpool.experiments.questions.handover import Load
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 
 MIXED, INCAST = "mixed", "incast"
@@ -41,45 +40,6 @@ class Phase1(Question):
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""
         return handover.quantities(result)
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare DCTCP with Reno."""
-        for phase_2, bound, why in (
-            ("lia", 1.1, "DCTCP yields to queues that LIA fills"),
-            ("amp", 1.05, "Reno ignores marks and AMP leaves it room, so DCTCP is the slower"),
-        ):
-            yield Hypothesis(
-                f"mixed-{phase_2}",
-                f"beside long flows with {phase_2.upper()} in phase 2, the mean FCT of DCTCP over "
-                f"Reno's: {why}",
-                "fct_s",
-                (MIXED, f"dctcp+{phase_2}"),
-                over=(MIXED, f"reno+{phase_2}"),
-                above=bound,
-            )
-        for n in SENDERS:
-            setting = f"{INCAST} {n}"
-            for quantity, what, bound in (
-                ("fct_s", "mean FCT", 0.8),
-                ("timeouts", "timeouts", 0.5),
-            ):
-                yield Hypothesis(
-                    f"incast{n}-{what.split()[-1].lower()}",
-                    f"in an incast of {n} flows, the {what} of DCTCP over Reno's: marks come "
-                    "before losses",
-                    quantity,
-                    (setting, "dctcp+amp"),
-                    over=(setting, "reno+amp"),
-                    below=bound,
-                )
-        yield Hypothesis(
-            "goodput",
-            "the goodput of long flows does not suffer",
-            "goodput_bps",
-            (MIXED, "dctcp+amp"),
-            over=(MIXED, "reno+amp"),
-            above=0.97,
-        )
 
 
 EXPERIMENT = Phase1()

@@ -4,18 +4,15 @@ Hosts with eight ports of 100 Gbps, each in a plane of its own. A plane, or one 
 fails, flaps or is slow for 10 us to 10 ms, while every host sends one message.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import balancing
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import BDP, LIMIT, UET, permutation, trimming
 from linkpool.result import Result
@@ -127,47 +124,6 @@ class Planes(Question):
         ideal = balancing.on_wire_s(SIZE, RATE_BPS)
         mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Say how much each failure costs each scheme."""
-        own = [
-            ("plane-down-10us", "nscc-reps", None, 1.3, "one timeout of 70 us"),
-            ("plane-down-1ms", "nscc-reps", None, 1.4, "an eighth of the rate, and a timeout"),
-            ("plane-down-1ms", "nscc", 1.8, None, "an eighth of packets is lost in each round"),
-            ("plane-down-1ms", "mp-amp", None, 1.4, "a dead subflow is cut by itself"),
-            ("plane-slow-1ms", "nscc", 1.5, None, "one window heeds the slow plane"),
-            ("plane-slow-1ms", "mp-amp", None, 1.3, "its subflow alone is slow"),
-            ("cable-down-10ms", "lia-8", None, 2.0, "data of a dead subflow is sent on others"),
-        ]
-        for setting, scheme, low, high, why in own:
-            yield Hypothesis(
-                f"{setting}-{scheme}",
-                f"{setting}: last completion of {scheme} over that when all is well: {why}",
-                "last",
-                (setting, scheme),
-                over=("quiet", scheme),
-                above=low,
-                below=high,
-            )
-        against = [
-            ("quiet", "mp-amp", "nscc-reps", 0.9, 1.1, "all planes are alike"),
-            ("quiet", "lia-8", "nscc-reps", 1.0, 1.5, "slow start and losses"),
-            (
-                "plane-flap-1ms",
-                "mp-amp",
-                "nscc-reps",
-                None,
-                1.0,
-                "REPS freezes, and thaws too soon",
-            ),
-            ("plane-slow-1ms", "mp-amp", "nscc-reps", 0.8, 1.25, "REPS leaves marked values"),
-            ("cable-down-1ms", "mp-amp", "nscc-reps", 0.8, 1.25, "both leave the cable"),
-            ("plane-down-10ms", "nscc-bitmap", "nscc", None, 0.7, "a lost value rests for rounds"),
-            ("cable-slow-10ms", "mp-reps", "mp-amp", 0.9, 1.1, "a subflow has one way out"),
-            ("plane-down-10ms", "amp-8", "mp-amp", 1.2, None, "its timers are longer"),
-        ]
-        for setting, scheme, other, low, high, why in against:
-            yield compared(setting, scheme, other, "last", low, high, why, "last completion")
 
 
 EXPERIMENT = Planes()

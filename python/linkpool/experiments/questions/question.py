@@ -6,10 +6,10 @@ partly if only the value is, and does not hold otherwise.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -128,6 +128,23 @@ class Hypothesis:
     below: float | None = None
     said: str = ""
 
+    @classmethod
+    def read(cls, name: str, row: Sequence[Any]) -> "Hypothesis":
+        """Return the hypothesis of a row: text, quantity, one arm or two, bounds, what was said.
+
+        >>> row = ["AMP takes less time", "fct_s", ["256", "amp"], ["256", "lia"], "0.5 to 0.8"]
+        >>> found = Hypothesis.read("fast", row)
+        >>> found.of, found.over, found.above, found.below
+        (('256', 'amp'), ('256', 'lia'), 0.5, 0.8)
+        """
+        text, quantity, of, *rest = row
+        over = tuple(rest.pop(0)) if isinstance(rest[0], list) else None
+        bounds, *said = rest
+        first, second = bounds.replace(" to ", " ").split()
+        above = None if first == "below" else float(second if first == "above" else first)
+        below = None if first == "above" else float(second)
+        return cls(name, text, quantity, tuple(of), over, above, below, *said)
+
     def expected(self) -> str:
         """Say what was expected."""
         if self.said:
@@ -144,40 +161,6 @@ class Hypothesis:
             value = found.ratio(self.quantity, self.of, self.over)
         judged = between(value, self.above, self.below)
         ledger.add(self.id, self.text, self.expected(), show(value), judged)
-
-
-def compared(
-    setting: str,
-    scheme: str,
-    other: str,
-    quantity: str,
-    above: float | None,
-    below: float | None,
-    why: str,
-    said: str = "",
-) -> Hypothesis:
-    """Return the hypothesis that a quantity of a scheme over that of another is within bounds.
-
-    Args:
-        setting: of both.
-        scheme: the scheme.
-        other: the scheme that it is over.
-        quantity: what is measured.
-        above: the least ratio.
-        below: the greatest ratio.
-        why: the reason.
-        said: the quantity in words; without them its name.
-
-    """
-    return Hypothesis(
-        f"{setting}-{scheme}-{other}",
-        f"{setting}: {said or quantity} of {scheme} over that of {other}: {why}",
-        quantity,
-        (setting, scheme),
-        over=(setting, other),
-        above=above,
-        below=below,
-    )
 
 
 @dataclass(frozen=True)
@@ -206,9 +189,9 @@ class Question(Published, ABC):
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what one run gives."""
 
-    @abstractmethod
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Return each hypothesis."""
+    def hypotheses(self) -> list[Hypothesis]:
+        """Return each hypothesis, as `paper.toml` states it."""
+        return [Hypothesis.read(name, row) for name, row in self.declared.claims.items()]
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every setting, scheme and seed."""
@@ -268,7 +251,7 @@ class Question(Published, ABC):
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the hypotheses."""
-        ledger, found = self.ledger(), Found(data)
+        ledger, found = Ledger(self.id), Found(data)
         for hypothesis in self.hypotheses():
             hypothesis.judge(found, ledger)
         return ledger.claims

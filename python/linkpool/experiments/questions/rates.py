@@ -4,12 +4,11 @@ The topology is Figure 1 of the AMP paper with links of 5.6 us, whose BDP at 10 
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.amp import setting as amp
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -127,67 +126,6 @@ class Rates(Question):
             "use": SINGLE * (single + multipath) / payload,
             "queue": float(inside) / bdp(gbps),  # type: ignore[arg-type]
         }
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Expect shares by the sawtooth model of the page, and the incast by least windows."""
-        for scheme in ("amp", "xmp"):
-            for gbps, low, high in ((100, 0.25, 0.6), (400, 0.12, 0.3)):
-                yield Hypothesis(
-                    f"share-{scheme}@{gbps}Gbps",
-                    "with the constant cut of a quarter, a multipath flow falls behind a DCTCP "
-                    "flow, whose cut shrinks as windows grow",
-                    "share",
-                    (f"{FAIR} {gbps} Gbps", scheme),
-                    above=low,
-                    below=high,
-                    said={100: "0.38 of it", 400: "0.18 of it"}[gbps],
-                )
-        yield Hypothesis(
-            "beta",
-            "with beta in proportion to the square root of the BDP, AMP's share at 400 Gbps is "
-            "its share at 25 Gbps",
-            "share",
-            (f"{FAIR} 400 Gbps", "amp-beta"),
-            over=(f"{FAIR} 25 Gbps", "amp-beta"),
-            above=0.75,
-            below=1.33,
-            said="1.06",
-        )
-        for gbps in (100, 400):
-            yield Hypothesis(
-                f"share-dcm@{gbps}Gbps",
-                "DCM, whose subflows are marked together and grow by a quarter packet a round, "
-                "gets less than half of a DCTCP flow's goodput",
-                "share",
-                (f"{FAIR} {gbps} Gbps", "dcm"),
-                below=0.5,
-                said="0.25 of it",
-            )
-        for scheme in ("dcm", "xmp"):
-            for gbps in RATES:
-                setting = f"{INCAST} {gbps} Gbps"
-                small = gbps == RATES[0]
-                yield Hypothesis(
-                    f"incast-{scheme}@{gbps}Gbps",
-                    "the least windows of 30 flows (240 packets) do not fit, so flows take over "
-                    "ten times as long as DCTCP's"
-                    if small
-                    else "they fit, so flows take as long as DCTCP's",
-                    "fct_s",
-                    (setting, scheme),
-                    over=(setting, "dctcp"),
-                    above=10.0 if small else None,
-                    below=None if small else 1.5,
-                )
-        setting = f"{INCAST} 10 Gbps"
-        yield Hypothesis(
-            "incast-amp@10Gbps",
-            "AMP's suppression makes its flows take as long as DCTCP's",
-            "fct_s",
-            (setting, "amp"),
-            over=(setting, "dctcp"),
-            below=1.5,
-        )
 
 
 EXPERIMENT = Rates()

@@ -5,12 +5,12 @@ balancing: packets of 4 KiB, queues of one BDP, marks between 25 and 75% of it, 
 BDP. Their "MPTCP" is eight fixed entropies in turn under one window; here it is MPTCP.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from linkpool.experiments.papers import EXPERIMENTS
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -129,38 +129,6 @@ class Reps(Question):
         ideal = ideal_s(setting)
         return {"last": None if last is None else last / ideal, **trouble}
 
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare MPTCP with REPS and ECMP."""
-        for setting in self.settings:
-            small = setting == "incast"
-            yield Hypothesis(
-                setting,
-                f"{WORKLOADS[setting]}: "
-                + (
-                    "the receivers' links are the bottleneck, so MPTCP with 8 subflows ends as "
-                    "soon as REPS"
-                    if small
-                    else "MPTCP with 8 subflows ends later than REPS, whose packets take all paths"
-                ),
-                "last",
-                (setting, "lia-8"),
-                over=(setting, "reps"),
-                above=None if small else 1.25,
-                below=1.25 if small else None,
-                said=f"{'below' if small else 'above'} 1.25 times REPS",
-            )
-        for setting in ("permutation", "tornado"):
-            for name, scheme, other, bound, than, text in SUBFLOWS:
-                yield Hypothesis(
-                    f"{setting}-{name}",
-                    f"{setting}: {text}",
-                    "last",
-                    (setting, scheme),
-                    over=(setting, other),
-                    below=bound,
-                    said=f"below {bound:g} times {than}",
-                )
-
 
 def _capped(transport: Table) -> Table:
     """Return a transport whose connections have at most the window in flight."""
@@ -209,4 +177,5 @@ def _workload(name: str, scheme: str, tree: Tree) -> Table:
 
 
 EXPERIMENT = Reps()
-LARGE = Reps("Q-reps1024", seeds=5, hosts=1024)
+_AS_SMALL = EXPERIMENTS["Q-reps1024"]._replace(claims=EXPERIMENT.declared.claims)
+LARGE = Reps("Q-reps1024", seeds=5, hosts=1024, declared=_AS_SMALL)

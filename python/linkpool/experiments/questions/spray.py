@@ -1,11 +1,11 @@
 """Q-spray: AMP against packet spraying with RACK, REPS, PLB and NDP, with and without failures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import balancing
-from linkpool.experiments.questions.question import Case, Hypothesis, Panel, Quantities, Question
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -78,42 +78,6 @@ class Spray(Question):
             return trouble
         mean = float(result.flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare AMP with 8 subflows with each other way, and each way with itself."""
-        against = [
-            (HEALTHY, "ndp", "last", 1.2, 2.5, "hashed subflows collide, NDP's packets do not"),
-            (HEALTHY, "reps", "last", 1.2, 2.5, "hashed subflows collide, entropies move away"),
-            (FAILED, "spray", "last", None, 0.5, "every sprayed flow loses 9% of its packets"),
-            (FAILED, "plb", "last", None, 0.5, "flows on one path wait for routes or timeouts"),
-            (FAILED, "reps", "last", None, 1.5, "dead subflows cost a timeout, as in REPS"),
-            (FAILED, "ndp", "last", 1.0, 2.5, "NDP leaves out paths after few losses"),
-            (DEGRADED, "spray", "mean", None, 0.9, "marks of slow cables slow all of a flow"),
-            (DEGRADED, "reps", "mean", None, 0.9, "marks of slow cables slow all of a flow"),
-            (FLAPPING, "spray", "last", None, 1.0, "losses cut the window of a sprayed flow"),
-            (FLAPPING, "reps", "last", 1.0, 1.5, "REPS has taken other paths after a round"),
-        ]
-        for setting, other, quantity, low, high, why in against:
-            both = f"above {low:g} and below {high:g}" if low is not None else ""
-            yield Hypothesis(
-                f"{setting}-{other}",
-                f"{setting}: the {quantity} completion of AMP over that of {other}: {why}",
-                quantity,
-                (setting, "amp-8"),
-                over=(setting, other),
-                above=low,
-                below=high,
-                said=both,
-            )
-        for scheme in ("amp-8", "reps", "ndp"):
-            yield Hypothesis(
-                f"flapping-{scheme}-itself",
-                f"a flapping cable among 128 changes the last completion of {scheme} little",
-                "last",
-                (FLAPPING, scheme),
-                over=(HEALTHY, scheme),
-                below=1.25,
-            )
 
 
 EXPERIMENT = Spray()

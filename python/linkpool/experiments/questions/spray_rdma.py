@@ -4,17 +4,14 @@ Queue pairs of DCQCN send over eight paths at once, packet by packet. Where do r
 no packet out of order, or 8, 32, 128 or all of them, stop to work?
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import RATE_BPS, ROCE_MARKS, permutation
 from linkpool.result import Result
@@ -124,30 +121,6 @@ class SprayRdma(Question):
         last = float(flows["end_s"].max())  # type: ignore[arg-type]
         mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Say where each receiver breaks: a path longer by d has 7/8 d of line rate ahead of it."""
-        over = "mean"
-        against = [
-            ("skew-0.5", "spray-0", "hash-gbn", over, 2.0, None, "5 packets are ahead, 0 are kept"),
-            ("skew-0.5", "spray-8", "hash-gbn", over, 0.95, 1.1, "5 packets are ahead, 8 are kept"),
-            ("skew-2", "spray-8", "hash-gbn", over, 1.5, None, "20 packets are ahead, 8 are kept"),
-            ("skew-2", "spray-32", "hash-gbn", over, 0.95, 1.1, "20 are ahead, 32 are kept"),
-            ("skew-8", "spray-32", "hash-gbn", over, 1.5, None, "80 are ahead, 32 are kept"),
-            ("skew-8", "spray-128", "hash-gbn", over, 0.95, 1.1, "80 are ahead, 128 are kept"),
-            ("skew-32", "spray-128", "hash-gbn", over, 1.5, None, "316 are ahead, 128 are kept"),
-            ("skew-32", "spray-sr", "hash-gbn", over, 0.95, 1.2, "all are kept"),
-            ("full", "spray-sr", "hash-gbn", "last", None, 0.7, "hashed paths collide"),
-            ("full", "spray-32", "spray-sr", over, 1.2, None, "queues differ by some 60 packets"),
-            ("full", "spray-128", "spray-sr", over, 0.95, 1.1, "queues differ by some 60 packets"),
-            ("slow-1", "spray-128", "hash-gbn", over, 1.5, None, "a slow path's queue is longer"),
-            ("slow-1", "spray-sr", "hash-gbn", over, 1.2, None, "all flows wait for the slow path"),
-            ("lossy", "hash-gbn", "hash-sr", "resent", 3.0, None, "a loss costs a window"),
-            ("lossy", "spray-sr", "hash-sr", "last", None, 0.8, "hashed paths collide"),
-            ("lossy", "spray-128", "spray-sr", "resent", 3.0, None, "a loss costs a window"),
-        ]
-        for setting, scheme, other, quantity, low, high, why in against:
-            yield compared(setting, scheme, other, quantity, low, high, why)
 
 
 EXPERIMENT = SprayRdma()

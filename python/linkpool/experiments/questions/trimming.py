@@ -5,8 +5,7 @@ others meanwhile.
 """
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -14,11 +13,9 @@ import polars as pl
 from linkpool.experiments.questions import balancing
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import BDP, LIMIT, RATE_BPS, REPS, tree, trimming
 from linkpool.result import Result
@@ -115,80 +112,6 @@ class Trimming(Question):
         p99 = beside["slowdown"].quantile(0.99, "linear")
         return {"last": last / ideal, "first": first / ideal, "victims": p99, **trouble}
 
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Say what each scheme pays."""
-        own = [
-            ("incast-128", "nscc", "last", None, 1.25, "quick adapt finds what gets through"),
-            ("incast-1023", "nscc", "last", None, 1.5, "a window is a packet at least: 1,023"),
-            ("incast-1023", "rccc", "last", None, 1.1, "credit fills the link exactly"),
-            ("incast-1023", "ndp", "last", None, 1.1, "pulls fill the link exactly"),
-            ("incast-1023", "nscc", "resent", 1.0, None, "first windows alone are 1,023 packets"),
-            ("incast-1023", "rccc", "waste", 0.01, 0.05, "a header of each first window's packet"),
-            ("incast-8", "nscc", "waste", None, 0.05, "8 first windows: some 300 headers"),
-        ]
-        for setting, scheme, quantity, low, high, why in own:
-            yield Hypothesis(
-                f"{setting}-{scheme}-{quantity}",
-                f"{setting}: {quantity} of {scheme}: {why}",
-                quantity,
-                (setting, scheme),
-                above=low,
-                below=high,
-            )
-        against = [
-            (
-                "incast-8",
-                "dctcp-trim",
-                "dctcp-drop",
-                "last",
-                None,
-                0.8,
-                "a NACK is faster than a timer",
-            ),
-            (
-                "incast-1023",
-                "dctcp-trim",
-                "dctcp-drop",
-                "last",
-                None,
-                1.0,
-                "headers cost less than RTOs",
-            ),
-            (
-                "incast-128",
-                "nscc-sleek",
-                "nscc",
-                "last",
-                1.1,
-                None,
-                "losses at the end need timers",
-            ),
-            ("incast-128", "rccc", "nscc", "resent", None, 0.7, "after one window credit sets it"),
-            ("incast-512", "fastflow", "nscc", "resent", 1.2, None, "its cuts are slower"),
-            (
-                "incast-1023",
-                "rccc",
-                "nscc",
-                "victims",
-                None,
-                0.8,
-                "the core is empty after a window",
-            ),
-            (
-                "incast-1023",
-                "nscc",
-                "dctcp-drop",
-                "victims",
-                None,
-                0.9,
-                "queues in the core are shorter",
-            ),
-            ("incast-512", "nscc-rccc", "rccc", "last", 0.95, 1.1, "credit is what binds"),
-        ]
-        for setting, scheme, other, quantity, low, high, why in against:
-            of = compared(setting, scheme, other, quantity, low, high, why)
-            yield replace(of, id=f"{of.id}-{quantity}")
-
 
 STALL_HOSTS, STALL_LEAVES, STALL_SIZE = 64, 8, 512 << 10
 HOT = 4
@@ -271,43 +194,6 @@ class Stall(Question):
         ideal = balancing.on_wire_s((STALL_HOSTS - 1) * STALL_SIZE, RATE_BPS)
         last = float(flows["end_s"].max())  # type: ignore[arg-type]
         return {"last": last / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare each value with the default: a stall is 1.5 times as long."""
-        for scheme in QUEUES:
-            for setting, why in (
-                ("target-0.76", "a hundredth of a base RTT more changes nothing"),
-                ("target-0.74", "nor does a hundredth less"),
-                ("gate-2", "twice the gate cuts sooner"),
-                ("gate-4", "half of it cuts later"),
-                ("late-2", "half of the threshold cuts sooner"),
-            ):
-                of = "target-0.75" if setting.startswith("target") else "gate-3"
-                yield Hypothesis(
-                    f"{scheme}-{setting}",
-                    f"{scheme}, {setting}: last completion over that of {of}: {why}",
-                    "last",
-                    (setting, scheme),
-                    over=(of, scheme),
-                    above=1 / STALLS,
-                    below=STALLS,
-                    said=f"{1 / STALLS:.2f} to {STALLS:g}",
-                )
-        yield Hypothesis(
-            "nscc-gate-0",
-            "nscc, gate-0: last completion over that of gate-3: all periods are cut",
-            "last",
-            ("gate-0", "nscc"),
-            over=("gate-3", "nscc"),
-            above=STALLS,
-        )
-        yield Hypothesis(
-            "nscc-deep-resent",
-            "nscc-deep, gate-3: data sent again: queues of 5 BDP end in timeouts",
-            "resent",
-            ("gate-3", "nscc-deep"),
-            above=0.1,
-        )
 
 
 EXPERIMENT = Trimming()

@@ -4,8 +4,7 @@ A permutation by UET with NSCC and its relatives, by MPTCP, and by NSCC with a w
 eight subflows (MP-NSCC), while some of eight spines are slow, or carry another job's elephants.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -13,11 +12,9 @@ import polars as pl
 from linkpool.experiments.questions import balancing
 from linkpool.experiments.questions.question import (
     Case,
-    Hypothesis,
     Panel,
     Quantities,
     Question,
-    compared,
 )
 from linkpool.experiments.questions.trees import (
     BDP,
@@ -136,30 +133,6 @@ class Window(Question):
         last = float(flows["end_s"].max()) - START_S  # type: ignore[arg-type]
         mean = float(flows["fct_s"].mean())  # type: ignore[arg-type]
         return {"last": last / ideal, "mean": mean / ideal, **trouble}
-
-    def hypotheses(self) -> Iterator[Hypothesis]:
-        """Compare a window for each subflow with one over all."""
-        against = [
-            ("even", "mp-amp", "nscc", "last", 1.0, 2.0, "hashed subflows collide"),
-            ("slow-1", "mp-amp", "nscc", "mean", None, 0.8, "slow paths cut one window for all"),
-            ("slow-2", "mp-amp", "nscc", "mean", None, 0.7, "slow paths cut one window for all"),
-            ("slow-4", "mp-amp", "nscc", "mean", None, 0.7, "slow paths cut one window for all"),
-            ("busy-2", "mp-amp", "nscc", "mean", None, 0.8, "busy paths cut one window for all"),
-            ("slow-2", "mp-amp", "nscc-reps", "mean", 0.8, 1.25, "REPS leaves marked values"),
-            ("busy-2", "mp-amp", "nscc-reps", "mean", 0.8, 1.25, "REPS leaves marked values"),
-            ("slow-2", "mp-lia", "mp-amp", "mean", 0.9, 1.15, "increase matters less than cuts"),
-            ("slow-2", "mp-amp", "amp-8", "mean", None, 1.0, "trims are faster than timeouts"),
-            ("even", "mp-reps", "mp-amp", "last", None, 1.0, "subflows leave collisions"),
-            ("slow-4", "mp-reps", "nscc-reps", "mean", None, 1.0, "both choose, and are cut apart"),
-            ("slow-2", "mnscc", "nscc", "mean", None, 0.9, "a quarter of delays leaves medians"),
-            ("slow-4", "mnscc", "nscc", "mean", 0.9, 1.1, "half of delays moves medians"),
-            ("slow-2", "nscc-rss", "nscc", "mean", None, 0.8, "the slowest value is replaced"),
-            ("slow-2", "fastflow", "nscc", "mean", 0.8, 1.25, "it is one window, too"),
-        ]
-        for setting, scheme, other, quantity, low, high, why in against:
-            said = f"the {quantity} completion"
-            of = compared(setting, scheme, other, quantity, low, high, why, said)
-            yield of if low is None else replace(of, said=f"above {low:g} and below {high:g}")
 
 
 EXPERIMENT = Window()
