@@ -70,6 +70,32 @@ def test_claims_are_judged_by_the_rows_of_each_setting() -> None:
     ]
 
 
+@dataclass(frozen=True)
+class Whole(Split):
+    """A figure and a claim of all thresholds, too."""
+
+    def frame(self) -> Frame:
+        """Return one panel."""
+        return Frame([Panel(bars, "all{}")], self.title, together=True)
+
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the number of values."""
+        ledger.add("count", "values", "3", f"{data.height}", under(data.height, 3.0))
+
+
+def test_claims_of_all_settings_come_after_those_of_each() -> None:
+    claims = Whole().claims(DATA)
+    assert [c.id for c in claims[:-1]] == [c.id for c in Split().claims(DATA)]
+    assert (claims[-1].id, claims[-1].measured) == ("T-plain.count", "3")
+
+
+def test_panels_of_all_settings_together_see_all_rows() -> None:
+    (axes,) = Whole().draw(DATA).axes
+    assert axes.get_title() == "all"
+    (line,) = axes.get_lines()
+    assert list(np.asarray(line.get_ydata())) == [1.0, 2.0, 4.0]
+
+
 def test_without_settings_all_rows_are_judged_together() -> None:
     claims = Plain().claims(DATA)
     assert [(c.id, c.measured) for c in claims] == [("T-plain.mean", f"{7 / 3}")]

@@ -82,19 +82,27 @@ class Experiment(ABC):
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the figure as the paper draws it: a row of the frame's panels for each setting."""
         frame = self.frame()
-        return frame.draw(self.id, self._split(data) or {"": data})
+        apart = {} if frame.together else self._split(data)
+        return frame.draw(self.id, apart or {"": data})
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each claim of the paper by the rows of a setting; unless `claims` is another."""
         raise NotImplementedError(f"{self.id} has neither claims nor a judge")
 
+    def judge_together(  # noqa: B027 - most experiments have no such claims
+        self, ledger: Ledger, data: pl.DataFrame
+    ) -> None:
+        """Judge the claims about the rows of all settings, after those of each."""
+
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge each claim of the paper by the data, at each setting."""
+        """Judge each claim of the paper by the data, at each setting and of all together."""
         parts = self._split(data)
         ledgers = {setting: self.ledger(setting) for setting in parts} or {"": self.ledger()}
         for setting, ledger in ledgers.items():
             self.judge(ledger, parts.get(setting, data))
-        return [claim for ledger in ledgers.values() for claim in ledger.claims]
+        whole = self.ledger()
+        self.judge_together(whole, data)
+        return [claim for ledger in (*ledgers.values(), whole) for claim in ledger.claims]
 
     def ledger(self, setting: str | None = None) -> Ledger:
         """Return a ledger of its claims, at a setting if there are several."""

@@ -42,6 +42,7 @@ class Frame:
         sharex: which panels have the same x axis.
         legend: the most columns of the legend, which is that of the first panel; 0: none.
         columns: panels side by side, of a figure of one setting; 0: all.
+        together: the panels show all settings, not a row for each.
 
     """
 
@@ -52,6 +53,7 @@ class Frame:
     sharex: style.Share = False
     legend: int = 6
     columns: int = 0
+    together: bool = False
 
     def draw(self, name: str, settings: Mapping[str, pl.DataFrame]) -> Figure:
         """Draw a row of panels for each setting.

@@ -1,11 +1,11 @@
 """MMPTCP, Table 6: long flows alone, and what switching between phases costs them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
@@ -16,8 +16,9 @@ from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
@@ -103,52 +104,46 @@ class Tab6(Published):
         rows = pl.concat([flows, ports], how="diagonal")
         return rows.select(column.name for column in self.columns[2:])
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the table at each duration, and that both schemes are alike, with faults too."""
-        found: list[Claim] = []
-        for seconds in LOSS:
-            ledger = self.ledger(f"{seconds}s")
-            part = data.filter(pl.col("second") <= seconds)
-            if seconds > self.duration_s:
-                part = part.clear()  # a shortened run has nothing to say about it
-            for end in ENDS:
-                of = {s: part.filter(pl.col("scheme") == s + end) for s in PAPER}
-                for scheme, rows in of.items():
-                    goodput, core = PAPER[scheme][seconds]
-                    _judge(ledger, scheme + end, rows, goodput, core, LOSS[seconds])
-                mptcp, mmptcp = (_goodputs(of[s], seconds).mean for s in ("mptcp", "mmptcp"))
-                ledger.judge(
-                    "alike{end}",
-                    f"{number(mmptcp, 'Mbps')} against {number(mptcp, 'Mbps')}",
-                    mmptcp,
-                    mptcp,
-                    end=end,
-                )
-            found += ledger.claims
-        return found
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the durations; a shortened run has nothing to say about longer ones."""
+        return {
+            f"{seconds}s": pl.lit(seconds <= self.duration_s) & pl.col("second").le(seconds)
+            for seconds in LOSS
+        }
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the columns of the table against the duration."""
-        title = f"{self.id}: {self.title}, 128 hosts, 1:1, stride {STEP}"
-        figure, axes = style.panels(1, 3, title, (3.2, 2.8), sharey=False)
-        groups = [f"{seconds} s" for seconds in LOSS]
-        panels: list[tuple[str, dict[str, list[float | None]]]] = [
-            (label, {s: [] for s in SCHEMES})
-            for label in ("goodput (Mbps), mean", "mean core utilisation (%)", "mean core loss (%)")
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the table at each duration, and that both schemes are alike, with faults too."""
+        seconds = int(str(ledger.setting)[:-1])
+        for end in ENDS:
+            of = {s: data.filter(pl.col("scheme") == s + end) for s in PAPER}
+            for scheme, rows in of.items():
+                goodput, core = PAPER[scheme][seconds]
+                _judge(ledger, scheme + end, rows, goodput, core, LOSS[seconds])
+            mptcp, mmptcp = (_goodputs(of[s], seconds).mean for s in ("mptcp", "mmptcp"))
+            shown = f"{number(mmptcp, 'Mbps')} against {number(mptcp, 'Mbps')}"
+            ledger.judge("alike{end}", shown, mmptcp, mptcp, end=end)
+
+    def frame(self) -> Frame:
+        """Return the columns of the table against the duration."""
+
+        def panel(title: str, of: Callable[[pl.DataFrame, int], float | None]) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                until = {s: data.filter(pl.col("second") <= s) for s in LOSS}
+                heights = {
+                    scheme: [of(rows.filter(scheme=scheme), s) for s, rows in until.items()]
+                    for scheme in SCHEMES
+                }
+                style.bars(axes, [f"{seconds} s" for seconds in LOSS], heights)
+
+            return Panel(paint, title, "duration", from_zero=True)
+
+        panels = [
+            panel("goodput (Mbps), mean", lambda rows, seconds: _goodputs(rows, seconds).mean),
+            panel("mean core utilisation (%)", lambda rows, _: _utilisation(rows)),
+            panel("mean core loss (%)", lambda rows, _: _loss(rows)),
         ]
-        for scheme in SCHEMES:
-            for seconds in LOSS:
-                rows = data.filter(pl.col("scheme") == scheme, pl.col("second") <= seconds)
-                values = (_goodputs(rows, seconds).mean, _utilisation(rows), _loss(rows))
-                for (_, heights), value in zip(panels, values, strict=True):
-                    heights[scheme].append(value)
-        for at, (label, heights) in zip(axes[0], panels, strict=True):
-            style.bars(at, groups, heights)
-            at.set_title(label)
-            at.set_xlabel("duration")
-            style.from_zero(at)
-        style.legend(figure, axes[0, 0])
-        return figure
+        title = f"{self.title}, 128 hosts, 1:1, stride {STEP}"
+        return Frame(panels, title, (3.2, 2.8), sharey=False, together=True)
 
 
 def _judge(

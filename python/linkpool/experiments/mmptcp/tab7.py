@@ -7,7 +7,7 @@ from random import Random
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
@@ -18,6 +18,7 @@ from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
@@ -169,27 +170,32 @@ class Tab7(Published):
         for scheme in ("mptcp", "mptcp-faults"):
             _collapse(ledger, cells, scheme)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw medians with quartiles, and the share of flows that finish."""
-        title = f"{self.id}: {self.title}, 128 hosts, 100 Mbps"
-        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
-        left, right = axes[0]
-        cells = _cells(data)
+    def frame(self) -> Frame:
+        """Return medians with quartiles, and the share of flows that finish."""
         groups = [str(k) for k in self.ks]
-        of = {s: [cells.get((s, k), _NOTHING) for k in self.ks] for s in SCHEMES}
-        style.bars(left, groups, {s: [c.quantile_ms(0.5) for c in row] for s, row in of.items()})
-        spans = {
-            s: [(c.quantile_ms(0.25), c.quantile_ms(0.75)) for c in row] for s, row in of.items()
-        }
-        style.ranges(left, spans)
-        style.plain_log(left, bottom=10)
-        left.set_ylabel("FCT (ms): median, quartiles")
-        style.bars(right, groups, {s: [c.completed for c in row] for s, row in of.items()})
-        right.set_ylabel("flows that finish and count\n(share of all)")
-        for at in axes[0]:
-            at.set_xlabel("flows that start at once")
-        style.legend(figure, left, columns=5)
-        return figure
+
+        def times(axes: Axes, data: pl.DataFrame) -> None:
+            of = self._by_scheme(data)
+            low, middle, high = (
+                {s: [c.quantile_ms(q) for c in row] for s, row in of.items()}
+                for q in (0.25, 0.5, 0.75)
+            )
+            style.bars(axes, groups, middle)
+            style.ranges(axes, {s: list(zip(low[s], high[s], strict=True)) for s in of})
+            style.plain_log(axes, bottom=10)
+
+        def finished(axes: Axes, data: pl.DataFrame) -> None:
+            of = self._by_scheme(data)
+            style.bars(axes, groups, {s: [c.completed for c in row] for s, row in of.items()})
+
+        x, y = "flows that start at once", "flows that finish and count\n(share of all)"
+        panels = [Panel(times, "", x, "FCT (ms): median, quartiles"), Panel(finished, "", x, y)]
+        title = f"{self.title}, 128 hosts, 100 Mbps"
+        return Frame(panels, title, (4.4, 2.8), sharey=False, legend=5)
+
+    def _by_scheme(self, data: pl.DataFrame) -> dict[str, list[Cell]]:
+        cells = _cells(data)
+        return {s: [cells.get((s, k), _NOTHING) for k in self.ks] for s in SCHEMES}
 
 
 def _cells(data: pl.DataFrame) -> dict[tuple[str, int], Cell]:

@@ -1,12 +1,11 @@
 """MMPTCP, Figures 6 and 7: the switching threshold, with two distributions of sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.mmptcp import mixed_table
@@ -17,6 +16,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value
@@ -111,22 +111,31 @@ class Thresholds(Mixed):
                 scheme=scheme,
             )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw percentiles and tails by threshold, of each scheme."""
-        title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(len(SCHEMES), 2, title, (4.6, 2.8), sharey=False)
-        cells = _cells(data)
-        for (left, right), scheme in zip(axes, SCHEMES, strict=True):
-            of = {t: cells.get((t, scheme), NOTHING) for t in self.thresholds_kb}
-            _draw_percentiles(left, of)
-            _draw_tails(right, of)
-            left.set_title(f"{NAMES[scheme]}: FCT of short flows (ms)")
-            right.set_title("share of short flows")
-        for at in axes[-1]:
-            at.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3)
-        axes[-1, 0].set_xlabel("switching threshold (KB)")
-        axes[-1, 1].set_xlabel("FCT at least (ms)")
-        return figure
+    def frame(self) -> Frame:
+        """Return percentiles and tails by threshold, of each scheme."""
+
+        def panel(scheme: str, draw: _Draw, title: str, x: str) -> Panel:
+            last = scheme == list(SCHEMES)[-1]
+
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                cells = _cells(data)
+                draw(axes, {t: cells.get((t, scheme), NOTHING) for t in self.thresholds_kb})
+                if last:
+                    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3)
+
+            return Panel(paint, title, x if last else "")
+
+        panels = []
+        for scheme in SCHEMES:
+            times = f"{NAMES[scheme]}: FCT of short flows (ms)"
+            panels += [
+                panel(scheme, _draw_percentiles, times, "switching threshold (KB)"),
+                panel(scheme, _draw_tails, "share of short flows", "FCT at least (ms)"),
+            ]
+        return Frame(panels, self.title, (4.6, 2.8), sharey=False, legend=0, columns=2)
+
+
+_Draw = Callable[[Axes, Mapping[int, pl.Series]], None]
 
 
 def _cells(data: pl.DataFrame) -> dict[tuple[int, str], pl.Series]:

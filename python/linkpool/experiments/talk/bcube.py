@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
@@ -17,6 +16,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
 from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -171,14 +171,11 @@ class BCube(Published):
             efficient,
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the collision on the left, the permutation on the right."""
-        figure, axes = style.panels(
-            1, 2, f"{self.id}: {self.title}, links of {trees.RATE}", (4.2, 3.0), sharey=False
-        )
-        _draw_collision(axes[0, 0], data)
-        _draw_permutation(axes[0, 1], data)
-        return figure
+    def frame(self) -> Frame:
+        """Return the collision on the left, the permutation on the right."""
+        panels = [Panel(_draw_collision), Panel(_draw_permutation)]
+        title = f"{self.title}, links of {trees.RATE}"
+        return Frame(panels, title, (4.2, 3.0), sharey=False, legend=0)
 
 
 def _flow(scheme: str, src: int, dst: int) -> dict[str, Value]:

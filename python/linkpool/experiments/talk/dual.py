@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -116,29 +116,28 @@ class Dual(trees.Timed):
                 what=WORKLOADS[workload],
             )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the mean goodput of each scheme in NICs, a panel per workload."""
-        figure, axes = style.panels(1, len(self.workloads), f"{self.id}: {self.title}", (3.6, 2.8))
-        for at, workload in zip(axes[0], self.workloads, strict=True):
+    def frame(self) -> Frame:
+        """Return the mean goodput of each scheme in NICs, a panel per workload."""
+        panels = [self._panel(workload) for workload in self.workloads]
+        return Frame(panels, self.title, (3.6, 2.8), legend=3)
+
+    def _panel(self, workload: str) -> Panel:
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
             for i, nics in enumerate(NICS):
                 x = [j + 0.38 * (i - 0.5) for j in range(len(SCHEMES))]
                 y = [nics_worth(data, workload, s, nics).value or 0.0 for s in SCHEMES]
-                colour = ("#bbbbbb", "#0072b2")[i]
-                label = f"{nics} NIC{'s' if nics > 1 else ''} a host"
-                at.bar(x, y, 0.34, color=colour, label=label)
+                colour, several = ("#bbbbbb", "#0072b2")[i], "s" if nics > 1 else ""
+                axes.bar(x, y, 0.34, color=colour, label=f"{nics} NIC{several} a host")
                 best = nics_worth(data, workload, "tcp", nics, "best_bps").value
                 if best is not None:
-                    best_label = f"best sharing, {nics} NIC{'s' if nics > 1 else ''}"
-                    at.axhline(best, color=colour, lw=1.0, ls="--", label=best_label)
-            at.axhline(1.0, color="#d55e00", lw=1.0, ls=":", label="one NIC")
-            at.set_title(WORKLOADS[workload])
+                    label = f"best sharing, {nics} NIC{several}"
+                    axes.axhline(best, color=colour, lw=1.0, ls="--", label=label)
+            axes.axhline(1.0, color="#d55e00", lw=1.0, ls=":", label="one NIC")
             names = [name.replace(", ", ",\n") for name, _ in SCHEMES.values()]
-            at.set_xticks(range(len(SCHEMES)), names, fontsize=8)
-            at.grid(visible=False, axis="x")
-        axes[0, 0].set_ylabel("mean goodput of a flow (NICs)")
-        style.from_zero(axes[0, 0])
-        style.legend(figure, axes[0, 0], 3)
-        return figure
+            axes.set_xticks(range(len(SCHEMES)), names, fontsize=8)
+            axes.grid(visible=False, axis="x")
+
+        return Panel(paint, WORKLOADS[workload], y="mean goodput of a flow (NICs)", from_zero=True)
 
 
 def nics_worth(

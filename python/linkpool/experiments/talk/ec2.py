@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -104,19 +104,18 @@ class Ec2(Published):
             gain = mptcp.value / tcp.value if mptcp.value is not None and tcp.value else None
             ledger.judge(name, f"{mptcp} against {tcp} Mbps", gain)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the goodputs of all turns, ranked."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
-        at = axes[0, 0]
-        for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
-            values = np.sort(1e-6 * _goodputs(data, scheme))
-            x = np.arange(1, values.size + 1) / max(values.size, 1)
-            at.plot(x, values, color=colour, label=scheme.upper())
-        style.from_zero(at)
-        at.set_xlabel("share of turns")
-        at.set_ylabel("goodput at most (Mbps)")
-        at.legend()
-        return figure
+    def frame(self) -> Frame:
+        """Return the goodputs of all turns, ranked."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
+                values = np.sort(1e-6 * _goodputs(data, scheme))
+                x = np.arange(1, values.size + 1) / max(values.size, 1)
+                axes.plot(x, values, color=colour, label=scheme.upper())
+            axes.legend()
+
+        panel = Panel(paint, "", "share of turns", "goodput at most (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
 
 
 def _goodputs(data: pl.DataFrame, scheme: str) -> "np.ndarray":

@@ -6,16 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.experiments.talk.paths import FULL, Paths
 from linkpool.result import Result
 from linkpool.stats import jain
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 
@@ -54,19 +54,18 @@ class Ecmp(Paths):
         more = None if one.value is None or full.value is None else full.value - one.value
         ledger.judge("fairer", f"Jain's index {full} against {one}", more)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the goodput of each flow of the first seed, ranked."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
-        at = axes[0, 0]
-        first = data.filter(pl.col("seed") == data["seed"].min())
-        for subflows, (label, colour) in LABELS.items():
-            values = first.filter(pl.col("subflows") == subflows)["goodput_bps"].to_numpy()
-            at.plot(np.sort(1e-6 * values), color=colour, label=label)
-        style.from_zero(at)
-        at.set_xlabel("rank of the flow")
-        at.set_ylabel("goodput (Mbps)")
-        at.legend(loc="lower right")
-        return figure
+    def frame(self) -> Frame:
+        """Return the goodput of each flow of the first seed, ranked."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            first = data.filter(pl.col("seed") == data["seed"].min())
+            for subflows, (label, colour) in LABELS.items():
+                values = first.filter(pl.col("subflows") == subflows)["goodput_bps"].to_numpy()
+                axes.plot(np.sort(1e-6 * values), color=colour, label=label)
+            axes.legend(loc="lower right")
+
+        panel = Panel(paint, "", "rank of the flow", "goodput (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
 
 
 def _by_seed(data: pl.DataFrame, subflows: int) -> list[pl.Series]:

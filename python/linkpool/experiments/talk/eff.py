@@ -1,20 +1,20 @@
 """The MPTCP talk, design goal 2: efficient paths round a triangle."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
@@ -173,45 +173,33 @@ class Eff(Published):
                 theory=theory,
             )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw each algorithm's goodput over the short and the long paths, beside theory."""
-        return draw_splits(
-            f"{self.id}: {self.title}",
-            {s: (design.splits(data).get(s), predicted(s)) for s in SCHEMES},
-            ("over one hop", "over two hops"),
-        )
+    def frame(self) -> Frame:
+        """Return each algorithm's goodput over the short and the long paths, beside theory."""
+        theory = {s: predicted(s) for s in SCHEMES}
+        return splits(self.title, theory, ("over one hop", "over two hops"))
 
 
-def draw_splits(
-    title: str, found: dict[str, tuple[Split | None, Split | None]], paths: tuple[str, str]
-) -> Figure:
-    """Draw stacked bars: what comes over each path, and beside it what theory says."""
-    figure, axes = style.panels(1, 1, title, (5.5, 3.0))
-    at = axes[0, 0]
-    for i, (scheme, (measured, theory)) in enumerate(found.items()):
-        look = LOOKS[scheme]
-        for x, split, alpha in ((i - 0.2, measured, 1.0), (i + 0.2, theory, 0.35)):
-            if split is None:
-                continue
-            at.bar(x, split.first, 0.36, color=look.colour, alpha=alpha)
-            at.bar(
-                x,
-                split.second,
-                0.36,
-                bottom=split.first,
-                color=look.colour,
-                alpha=alpha,
-                hatch="///",
-                edgecolor="white",
-                linewidth=0,
-            )
-            at.annotate(f"{split.total:.3g}", (x, split.total), ha="center", va="bottom")
-    at.set_xticks(range(len(found)), [NAMES[s] for s in found])
-    at.set_ylabel(f"goodput of a user (Mbit/s)\n{paths[0]}; hatched: {paths[1]}")
-    at.set_xlabel("left: simulated; right, pale: theory")
-    at.grid(visible=False, axis="x")
-    style.from_zero(at)
-    return figure
+def splits(title: str, theories: Mapping[str, Split | None], paths: tuple[str, str]) -> Frame:
+    """Return stacked bars: what comes over each path, and beside it what theory says."""
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        found = design.splits(data)
+        for i, (scheme, theory) in enumerate(theories.items()):
+            look = LOOKS[scheme]
+            for x, split, alpha in ((i - 0.2, found.get(scheme), 1.0), (i + 0.2, theory, 0.35)):
+                if split is None:
+                    continue
+                bar: dict[str, Any] = {"color": look.colour, "alpha": alpha}
+                hatched: dict[str, Any] = {"hatch": "///", "edgecolor": "white", "linewidth": 0}
+                axes.bar(x, split.first, 0.36, **bar)
+                axes.bar(x, split.second, 0.36, bottom=split.first, **bar, **hatched)
+                axes.annotate(f"{split.total:.3g}", (x, split.total), ha="center", va="bottom")
+        axes.set_xticks(range(len(theories)), [NAMES[s] for s in theories])
+        axes.grid(visible=False, axis="x")
+
+    x = "left: simulated; right, pale: theory"
+    y = f"goodput of a user (Mbit/s)\n{paths[0]}; hatched: {paths[1]}"
+    return Frame([Panel(paint, "", x, y, from_zero=True)], title, (5.5, 3.0), legend=0)
 
 
 def _as_theory(split: Split | None, theory: Split) -> Judged:

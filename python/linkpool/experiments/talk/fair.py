@@ -6,15 +6,15 @@ from random import Random
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
-from linkpool.experiments.talk.eff import draw_splits
+from linkpool.experiments.talk.eff import splits
 from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, about, grade, no_data
+from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
@@ -145,14 +145,9 @@ class Fair(Published):
             None if ratio is None else 1.0 - ratio,
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the user's goodput over each path, beside theory."""
-        found = design.splits(data)
-        return draw_splits(
-            f"{self.id}: {self.title}",
-            {s: (found.get(s), THEORY[s]) for s in SCHEMES},
-            ("over Wi-Fi", "over 3G"),
-        )
+    def frame(self) -> Frame:
+        """Return the user's goodput over each path, beside theory."""
+        return splits(self.title, {s: THEORY[s] for s in SCHEMES}, ("over Wi-Fi", "over 3G"))
 
 
 def _goal_3a(lia: Split | None, alone: Split | None) -> Judged:

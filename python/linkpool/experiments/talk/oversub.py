@@ -1,24 +1,25 @@
 """The MPTCP talk: a core that carries a quarter of what all hosts can send."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.claims import Claim
-from linkpool.study.experiment import KEY_SEED
+from linkpool.study.claims import Ledger
+from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 PERMUTATION, RANDOM = "permutation", "random"
+DASHES = {PERMUTATION: "-", RANDOM: "--"}
 SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(8)}
 LOADS = (5, 10, 20, 25, 30, 40, 60, 100)
 """Hosts that send, in per cent; with 25 they could just fill the core."""
@@ -78,44 +79,47 @@ class Oversub(trees.Timed):
         """Return the goodput of each flow."""
         return trees.goodputs(result)
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge how much MPTCP gains at low, right and high load."""
-        found: list[Claim] = []
-        for matrix in (PERMUTATION, RANDOM):
-            ledger = self.ledger(matrix)
-            gains = {load: _gain(data, matrix, load).value for load in self.loads}
-            low, high = min(self.loads), max(self.loads)
-            for level, load in (("low", low), ("high", high)):
-                gain = gains[load]
-                shown = "no data" if gain is None else f"{gain:.3g} times at {load}%"
-                ledger.judge("{level}", shown, gain, level=level)
-            between = [
-                gain for load, gain in gains.items() if low < load < high and gain is not None
-            ]
-            best = max(between, default=None)
-            ledger.judge("between", "no data" if best is None else f"up to {best:.3g} times", best)
-            found += ledger.claims
-        return found
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the matrices."""
+        return each("matrix", (PERMUTATION, RANDOM))
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw mean goodputs and the gain against the load."""
-        title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
-        left, right = axes[0]
-        looks = {PERMUTATION: "-", RANDOM: "--"}
-        for matrix, dash in looks.items():
-            for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
-                y = [_or_nan(_mean(data, matrix, load, scheme)) for load in self.loads]
-                left.plot(self.loads, y, dash, color=colour, label=f"{scheme.upper()}, {matrix}")
-            gains = [_or_nan(_gain(data, matrix, load)) for load in self.loads]
-            right.plot(self.loads, gains, dash, color="#0072b2", label=matrix)
-        left.set_ylabel("mean goodput (Mbps)")
-        right.set_ylabel("MPTCP over TCP")
-        for at in (left, right):
-            at.set_xlabel("hosts that send (%)")
-            at.legend()
-            style.from_zero(at)
-        return figure
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge how much MPTCP gains at low, right and high load."""
+        gains = {load: _gain(data, load).value for load in self.loads}
+        low, high = min(self.loads), max(self.loads)
+        for level, load in (("low", low), ("high", high)):
+            gain = gains[load]
+            shown = "no data" if gain is None else f"{gain:.3g} times at {load}%"
+            ledger.judge("{level}", shown, gain, level=level)
+        between = [gain for load, gain in gains.items() if low < load < high and gain is not None]
+        best = max(between, default=None)
+        ledger.judge("between", "no data" if best is None else f"up to {best:.3g} times", best)
+
+    def frame(self) -> Frame:
+        """Return mean goodputs and the gain against the load, of both matrices together."""
+
+        def goodputs(axes: Axes, data: pl.DataFrame) -> None:
+            for matrix, dash in DASHES.items():
+                rows = data.filter(matrix=matrix)
+                for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
+                    y = [_or_nan(_mean(rows, load, scheme)) for load in self.loads]
+                    axes.plot(
+                        self.loads, y, dash, color=colour, label=f"{scheme.upper()}, {matrix}"
+                    )
+            axes.legend()
+
+        def gains(axes: Axes, data: pl.DataFrame) -> None:
+            for matrix, dash in DASHES.items():
+                y = [_or_nan(_gain(data.filter(matrix=matrix), load)) for load in self.loads]
+                axes.plot(self.loads, y, dash, color="#0072b2", label=matrix)
+            axes.legend()
+
+        x = "hosts that send (%)"
+        panels = [
+            Panel(goodputs, "", x, "mean goodput (Mbps)", from_zero=True),
+            Panel(gains, "", x, "MPTCP over TCP", from_zero=True),
+        ]
+        return Frame(panels, self.title, (4.4, 2.8), sharey=False, legend=0, together=True)
 
 
 def _other(host: int, hosts: int, rng: random.Random) -> int:
@@ -123,20 +127,18 @@ def _other(host: int, hosts: int, rng: random.Random) -> int:
     return found + (found >= host)
 
 
-def _by_seed(data: pl.DataFrame, matrix: str, load: int, scheme: str) -> list[float]:
-    rows = data.filter(
-        pl.col("matrix") == matrix, pl.col("load") == load, pl.col("scheme") == scheme
-    )
+def _by_seed(data: pl.DataFrame, load: int, scheme: str) -> list[float]:
+    rows = data.filter(load=load, scheme=scheme)
     parts = rows.sort("seed").partition_by("seed", maintain_order=True) if rows.height else []
     return [1e-6 * float(part["goodput_bps"].to_numpy().mean()) for part in parts]
 
 
-def _mean(data: pl.DataFrame, matrix: str, load: int, scheme: str) -> Spread:
-    return Spread.of(_by_seed(data, matrix, load, scheme))
+def _mean(data: pl.DataFrame, load: int, scheme: str) -> Spread:
+    return Spread.of(_by_seed(data, load, scheme))
 
 
-def _gain(data: pl.DataFrame, matrix: str, load: int) -> Spread:
-    tcp, mptcp = (_by_seed(data, matrix, load, scheme) for scheme in SCHEMES)
+def _gain(data: pl.DataFrame, load: int) -> Spread:
+    tcp, mptcp = (_by_seed(data, load, scheme) for scheme in SCHEMES)
     return Spread.of([b / a for a, b in zip(tcp, mptcp, strict=False) if a > 0])
 
 

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -79,26 +79,28 @@ class Paths(trees.Timed):
             gain,
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the share of the optimum against the number of paths."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
-        at = axes[0, 0]
+    def frame(self) -> Frame:
+        """Return the share of the optimum against the number of paths."""
         looks = {
             "fair_bps": ("max-min fair over the same paths", "#7f7f7f", "--"),
             "goodput_bps": ("MPTCP", "#0072b2", "-"),
         }
-        for column, (label, colour, dash) in looks.items():
-            found = [(n, _share(data, n, column)) for n in self.subflows]
-            rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
-            x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
-            error = np.array([y - low, high - y])
-            at.errorbar(x, y, error, fmt=f"o{dash}", color=colour, ms=3, capsize=2, label=label)
-        at.axhline(0.9, color="#d55e00", lw=1.0, ls=":", label="90%")
-        style.from_zero(at)
-        at.set_xlabel("paths, chosen at random, of each flow")
-        at.set_ylabel("mean rate over the optimum")
-        at.legend(loc="lower right")
-        return figure
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for column, (label, colour, dash) in looks.items():
+                found = [(n, _share(data, n, column)) for n in self.subflows]
+                rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
+                x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
+                error = np.array([y - low, high - y])
+                axes.errorbar(
+                    x, y, error, fmt=f"o{dash}", color=colour, ms=3, capsize=2, label=label
+                )
+            axes.axhline(0.9, color="#d55e00", lw=1.0, ls=":", label="90%")
+            axes.legend(loc="lower right")
+
+        x, y = "paths, chosen at random, of each flow", "mean rate over the optimum"
+        panel = Panel(paint, "", x, y, from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
 
 
 def _share(data: pl.DataFrame, subflows: int, column: str) -> Spread:

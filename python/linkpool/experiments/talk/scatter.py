@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SEED
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -110,23 +110,23 @@ class Scatter(trees.Timed):
         gain = gains.get("ecmp", 0.0)
         ledger.judge("ecmp", shown.get("ecmp", "no data"), gain)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the mean goodput of a host by scheme, with the range over the seeds."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (6.4, 3.2))
-        at = axes[0, 0]
-        for i, (scheme, (name, _)) in enumerate(SCHEMES.items()):
-            mean = _mean(data, scheme)
-            if mean.value is None or mean.low is None or mean.high is None:
-                continue
-            colour = {"mptcp": "#d55e00", "scatter": "#009e73", "ecmp": "#7f7f7f"}
-            error = [[mean.value - mean.low], [mean.high - mean.value]]
-            look = {"color": colour.get(scheme, "#0072b2"), "label": name}
-            at.bar(i, mean.value, 0.7, yerr=error, capsize=3, **look)
-        at.set_xticks(range(len(SCHEMES)), [name for name, _ in SCHEMES.values()], fontsize=8)
-        at.grid(visible=False, axis="x")
-        at.set_ylabel("mean goodput of a host (Mbps)")
-        style.from_zero(at)
-        return figure
+    def frame(self) -> Frame:
+        """Return the mean goodput of a host by scheme, with the range over the seeds."""
+        colours = {"mptcp": "#d55e00", "scatter": "#009e73", "ecmp": "#7f7f7f"}
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for i, (scheme, (name, _)) in enumerate(SCHEMES.items()):
+                mean = _mean(data, scheme)
+                if mean.value is None or mean.low is None or mean.high is None:
+                    continue
+                error = [[mean.value - mean.low], [mean.high - mean.value]]
+                colour = colours.get(scheme, "#0072b2")
+                axes.bar(i, mean.value, 0.7, yerr=error, capsize=3, color=colour, label=name)
+            axes.set_xticks(range(len(SCHEMES)), [name for name, _ in SCHEMES.values()], fontsize=8)
+            axes.grid(visible=False, axis="x")
+
+        panel = Panel(paint, y="mean goodput of a host (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (6.4, 3.2), legend=0)
 
 
 def _mean(data: pl.DataFrame, scheme: str) -> Spread:

@@ -6,14 +6,13 @@ from random import Random
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
-from linkpool.study import style
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_SCHEME
+from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -74,20 +73,20 @@ class Fig1(rates.Rates):
             of = f"K = {mark}: {use} of the payload that the link carries"
             ledger.judge(f"use-{mark}", of, use.value)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the rate of every flow over time, a panel per scheme and threshold."""
-        panels = [(scheme, mark) for scheme in SCHEMES for mark in MARKS]
-        figure, axes = style.panels(2, 2, f"{self.id}: {self.title}", (4.6, 2.4))
-        for at, (scheme, mark) in zip(axes.flat, panels, strict=True):
-            rows = _of(data, scheme, mark)
-            if rows.height:
-                rates.draw(at, rows, NAMES)
-            at.set_title(f"{'DCTCP' if scheme == 'dctcp' else 'halving'}, K = {mark}")
-            at.set_xlabel("time (s)")
-            at.set_ylabel("rate (Mbit/s)")
-        style.from_zero(axes[0, 0])
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the rate of every flow over time, a panel per scheme and threshold."""
+        panels = [
+            rates.panel(
+                NAMES,
+                f"{'DCTCP' if scheme == 'dctcp' else 'halving'}, K = {mark}",
+                "rate (Mbit/s)",
+                scheme=scheme,
+                k=mark,
+            )
+            for scheme in SCHEMES
+            for mark in MARKS
+        ]
+        return Frame(panels, self.title, (4.6, 2.4), columns=2)
 
 
 def _of(data: pl.DataFrame, scheme: str, mark: int) -> pl.DataFrame:

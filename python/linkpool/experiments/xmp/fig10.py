@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim
+from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -44,32 +44,22 @@ class Fig10(fattree.Patterns):
         schema = {"place": pl.String, "percentile": pl.Int32, "rtt_s": pl.Float64}
         return pl.DataFrame(rows, schema, orient="row")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the medians between pods in each pattern."""
-        found: list[Claim] = []
-        medians = {
-            (pattern, scheme): _median(data, pattern, scheme)
-            for pattern in self.patterns
-            for scheme in SCHEMES
-        }
-        for pattern in self.patterns:
-            ledger = self.ledger(pattern)
-            of = {scheme: medians[pattern, scheme] for scheme in SCHEMES}
-            shown = ", ".join(f"{NAMES[s]} {show(v, 'us', 1e6)}" for s, v in of.items())
-            ledger.judge("alike", shown, of["xmp-2"], of["dctcp"])
-            ledger.judge(
-                "subflows",
-                f"{show(of['xmp-4'], 'us', 1e6)} against {show(of['xmp-2'], 'us', 1e6)}",
-                of["xmp-4"],
-                of["xmp-2"],
-            )
-            more = ratio(of["lia-2"], of["xmp-2"])
-            ledger.judge("lia", show(more, "times XMP-2's"), more)
-            found += ledger.claims
-        ledger = self.ledger()
-        gain = ratio(medians.get(("incast", "xmp-2")), medians.get(("random", "xmp-2")))
+        of = {scheme: _median(data, scheme) for scheme in SCHEMES}
+        shown = {scheme: show(value, "us", 1e6) for scheme, value in of.items()}
+        listed = ", ".join(f"{NAMES[s]} {text}" for s, text in shown.items())
+        ledger.judge("alike", listed, of["xmp-2"], of["dctcp"])
+        both = f"{shown['xmp-4']} against {shown['xmp-2']}"
+        ledger.judge("subflows", both, of["xmp-4"], of["xmp-2"])
+        more = ratio(of["lia-2"], of["xmp-2"])
+        ledger.judge("lia", show(more, "times XMP-2's"), more)
+
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Compare Incast, whose small flows use TCP, with Random."""
+        incast, random = (_median(data.filter(pattern=p), "xmp-2") for p in ("incast", "random"))
+        gain = ratio(incast, random)
         ledger.judge("incast", show(gain, "times"), gain)
-        return found + ledger.claims
 
     def frame(self) -> Frame:
         """Return medians by where the ends are."""
@@ -87,11 +77,8 @@ class Fig10(fattree.Patterns):
         return Frame([panel], self.title, (3.6, 3.0), sharey=False, columns=columns)
 
 
-def _median(
-    data: pl.DataFrame, pattern: str, scheme: str, place: str = "inter-pod"
-) -> float | None:
-    keys = {"pattern": pattern, "scheme": scheme, "place": place}
-    return fattree.mean(data.filter(pl.col("percentile") == 50), "rtt_s", **keys)
+def _median(data: pl.DataFrame, scheme: str) -> float | None:
+    return fattree.mean(data.filter(percentile=50), "rtt_s", scheme=scheme, place="inter-pod")
 
 
 EXPERIMENT = Fig10()

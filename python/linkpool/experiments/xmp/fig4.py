@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import cuts, rates
 from linkpool.result import Result
-from linkpool.study import style
 from linkpool.study.claims import Judged, Ledger, grade, together
+from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -94,18 +93,17 @@ class Fig4(rates.Rates):
         )
         _stalls(ledger, data)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the rates of Flow 2's subflows over time, a panel per beta."""
-        figure, axes = style.panels(1, len(BETAS), f"{self.id}: {self.title}", (4.2, 2.8))
-        for at, beta in zip(axes[0], BETAS, strict=True):
-            rows = data.filter(pl.col("beta") == beta)
-            rates.draw(at, rows, (SHIFTING,))
-            at.set_title(f"beta = {beta}: {shift_times(rows)} s to shift")
-            at.set_xlabel("time (s)")
-        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
-        style.from_zero(axes[0, 0])
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the rates of Flow 2's subflows over time, a panel per beta."""
+        panels = [
+            rates.panel(
+                (SHIFTING,),
+                lambda rows: f"beta = {rows['beta'][0]}: {shift_times(rows)} s to shift",
+                beta=beta,
+            )
+            for beta in BETAS
+        ]
+        return Frame(panels, self.title, (4.2, 2.8))
 
 
 def _stalls(ledger: Ledger, data: pl.DataFrame) -> None:

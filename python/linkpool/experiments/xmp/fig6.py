@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
-from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
+from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
@@ -67,19 +66,10 @@ class Fig6(rates.Rates):
             loss,
         )
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the rate of every subflow over time, a panel per beta."""
-        figure, axes = style.panels(1, len(BETAS), f"{self.id}: {self.title}", (4.6, 3.0))
-        for at, beta in zip(axes[0], BETAS, strict=True):
-            rows = data.filter(pl.col("beta") == beta)
-            if rows.height:
-                rates.draw(at, rows, NAMES)
-            at.set_title(f"beta = {beta}")
-            at.set_xlabel("time (s)")
-        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
-        style.from_zero(axes[0, 0])
-        style.legend(figure, axes[0, 0], 7)
-        return figure
+    def frame(self) -> Frame:
+        """Return the rate of every subflow over time, a panel per beta."""
+        panels = [rates.panel(NAMES, f"beta = {beta}", beta=beta) for beta in BETAS]
+        return Frame(panels, self.title, (4.6, 3.0), legend=7)
 
 
 def _by_phase(rows: pl.DataFrame) -> list[Spread]:

@@ -1,16 +1,15 @@
 """XMP, Figure 7: rate compensation spreads round a ring of bottlenecks, and fades."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import rates
-from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, grade, together
+from linkpool.study.claims import Judged, Ledger, grade, together
+from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Value, dumps
 
@@ -51,31 +50,21 @@ class Fig7(rates.Rates):
         """Return the runs of every setting and seed."""
         return [_point(beta, mark, seed) for beta, mark in SETTINGS for seed in seeds]
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge who falls and who rises, with each beta."""
-        found: list[Claim] = []
-        for beta, _ in SETTINGS:
-            ledger = self.ledger(f"beta {beta}")
-            rows = data.filter(pl.col("beta") == beta)
-            _judge(ledger, rows)
-            found += ledger.claims
-        return found
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the values of beta."""
+        return {f"beta {beta}": pl.col("beta").eq(beta) for beta, _ in SETTINGS}
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the rates of all subflows in intervals of 5 s, a panel per setting."""
-        figure, axes = style.panels(1, len(SETTINGS), f"{self.id}: {self.title}", (4.0, 3.2))
-        for at, (beta, mark) in zip(axes[0], SETTINGS, strict=True):
-            rows = data.filter(pl.col("beta") == beta)
-            if rows.height:
-                rates.draw(at, rows, FLOWS)
-            for time in (25.0, 45.0, 60.0):
-                at.axvline(time, color="#999999", lw=0.6, ls=":")
-            at.set_title(f"beta = {beta}, K = {mark}")
-            at.set_xlabel("time (s)")
-        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
-        style.from_zero(axes[0, 0])
-        style.legend(figure, axes[0, 0], 5)
-        return figure
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge who falls and who rises, with each beta."""
+        _judge(ledger, data)
+
+    def frame(self) -> Frame:
+        """Return the rates of all subflows in intervals of 5 s, a panel per setting."""
+        panels = [
+            rates.panel(FLOWS, f"beta = {beta}, K = {mark}", at=(25.0, 45.0, 60.0), beta=beta)
+            for beta, mark in SETTINGS
+        ]
+        return Frame(panels, self.title, (4.0, 3.2), legend=5, together=True)
 
 
 def _judge(ledger: Ledger, rows: pl.DataFrame) -> None:

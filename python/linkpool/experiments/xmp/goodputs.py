@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
@@ -24,10 +23,7 @@ from linkpool.experiments.xmp.fattree import (
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import (
-    Claim,
     Ledger,
-    grade,
-    no_data,
 )
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
@@ -69,18 +65,16 @@ class Tab1(Goodputs):
 
     id: str = "X-tab1"
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the table, and the text's comparisons, in each pattern."""
-        found: list[Claim] = []
-        for pattern in self.patterns:
-            ledger = self.ledger(pattern)
-            of = {s: mean(data, "goodput_bps", pattern=pattern, scheme=s) for s in SCHEMES}
-            for scheme, paper in PAPER_MBPS[pattern].items():
-                mine = None if of[scheme] is None else 1e-6 * (of[scheme] or 0.0)
-                ledger.judge("mean-{scheme}", show(mine, "Mbps"), mine, scheme=scheme, paper=paper)
-            _comparisons(ledger, of)
-            found += ledger.claims
-        ledger = self.ledger()
+        of = {s: mean(data, "goodput_bps", scheme=s) for s in SCHEMES}
+        for scheme, paper in PAPER_MBPS[str(ledger.setting)].items():
+            mine = None if of[scheme] is None else 1e-6 * (of[scheme] or 0.0)
+            ledger.judge("mean-{scheme}", show(mine, "Mbps"), mine, scheme=scheme, paper=paper)
+        _comparisons(ledger, of)
+
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge what jobs cost."""
         kept = {
             s: ratio(
                 mean(data, "goodput_bps", pattern="incast", scheme=s),
@@ -89,35 +83,28 @@ class Tab1(Goodputs):
             for s in SCHEMES
         }
         known = [value for value in kept.values() if value is not None]
-        note = "at least 0.9 of the goodput of Random with every scheme; partly: 0.8"
-        ledger.judge(
-            "jobs",
-            ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in kept.items()),
-            grade(min(known) >= 0.9, min(known) >= 0.8, note)
-            if len(known) == len(kept)
-            else no_data(note),
-        )
-        return found + ledger.claims
+        shown = ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in kept.items())
+        ledger.judge("jobs", shown, min(known) if len(known) == len(kept) else None)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, and the paper's numbers as lines."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (7.0, 3.2))
-        heights = {
-            s: [mean(data, "goodput_bps", pattern=p, scheme=s) for p in self.patterns]
-            for s in SCHEMES
-        }
-        mbps = {s: [None if v is None else 1e-6 * v for v in row] for s, row in heights.items()}
-        style.bars(axes[0, 0], self.patterns, mbps)
-        paper = {s: [(PAPER_MBPS[p][s], PAPER_MBPS[p][s]) for p in self.patterns] for s in SCHEMES}
-        width = 0.8 / len(SCHEMES)
-        for i, spans in enumerate(paper.values()):
-            x = np.arange(len(spans)) + (i - (len(SCHEMES) - 1) / 2) * width
-            y = [low for low, _ in spans]
-            axes[0, 0].hlines(y, x - width / 2, x + width / 2, color="black", linewidth=1.0)
-        axes[0, 0].set_ylabel("mean goodput (Mbps); lines: the paper's")
-        axes[0, 0].set_ylim(0.0, 1000.0)
-        style.legend(figure, axes[0, 0])
-        return figure
+    def frame(self) -> Frame:
+        """Return the table, and the paper's numbers as lines."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            mbps = data.with_columns(pl.col("goodput_bps") * 1e-6)
+            heights = {
+                s: [mean(mbps, "goodput_bps", pattern=p, scheme=s) for p in self.patterns]
+                for s in SCHEMES
+            }
+            style.bars(axes, self.patterns, heights)
+            width = 0.8 / len(SCHEMES)
+            for i, scheme in enumerate(SCHEMES):
+                x = np.arange(len(self.patterns)) + (i - (len(SCHEMES) - 1) / 2) * width
+                y = [PAPER_MBPS[p][scheme] for p in self.patterns]
+                axes.hlines(y, x - width / 2, x + width / 2, color="black", linewidth=1.0)
+            axes.set_ylim(0.0, 1000.0)
+
+        panel = Panel(paint, y="mean goodput (Mbps); lines: the paper's")
+        return Frame([panel], self.title, (7.0, 3.2), together=True)
 
 
 def _comparisons(ledger: Ledger, of: Mapping[str, "float | None"]) -> None:

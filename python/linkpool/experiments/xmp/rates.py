@@ -4,7 +4,7 @@ Packets are of 1,500 B. A queue marks what finds it longer than K, as the paper'
 a cut ssthresh is one below the window, as its pseudocode has it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.study.experiment import KEY_SEED
+from linkpool.study.frame import Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Table, Value
 
@@ -93,7 +94,38 @@ def mean(
     return float(found) if isinstance(found, float) else None
 
 
-def draw(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
+def panel(
+    labels: Sequence[str],
+    title: str | Callable[[pl.DataFrame], str],
+    y: str = "",
+    at: Sequence[float] = (),
+    **keys: object,
+) -> Panel:
+    """Return a panel of the rates of flows over time, in the runs with these keys.
+
+    Args:
+        labels: of the flows.
+        title: of the panel, or what makes it of the rows.
+        y: the label of the axis, at every panel.
+        at: times that are marked.
+        keys: the runs' columns and values.
+
+    """
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        rows = data.filter(**keys)
+        if rows.height:
+            _draw(axes, rows, labels)
+        for time in at:
+            axes.axvline(time, color="#999999", lw=0.6, ls=":")
+        axes.set_title(title if isinstance(title, str) else title(rows))
+        axes.set_ylabel(y)
+
+    first = y or "rate of a subflow (Mbit/s)"
+    return Panel(paint, "", "time (s)", first, from_zero=True)
+
+
+def _draw(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
     """Draw the rate of each subflow of some flows over time, in the first seed."""
     first = rows.filter(pl.col("seed") == rows["seed"].min())
     for label, colour in zip(labels, COLOURS, strict=False):

@@ -9,14 +9,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree, goodputs, tab2
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, about, grade, no_data
-from linkpool.study.experiment import KEY_SEED
+from linkpool.study.claims import Ledger, about
+from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table
@@ -112,14 +113,13 @@ class Recovery(fattree.LargeFlows):
         }
         return pl.DataFrame([row], schema={**dict.fromkeys(row, pl.Float64), "flows": pl.Int64})
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the paper's numbers with each recovery, and whether they lie between both."""
-        means = {recovery: self._means(data, recovery) for recovery in RECOVERIES}
-        found = [claim for r, of in means.items() for claim in self._numbers(r, of, data)]
-        return [*found, self._between(means["timeouts"], means["reno"])]
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the ways to repair losses."""
+        return each("recovery", RECOVERIES)
 
-    def _numbers(self, recovery: str, of: Mapping[Cell, float], data: pl.DataFrame) -> list[Claim]:
-        ledger = self.ledger(recovery)
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the paper's numbers with each recovery."""
+        how, of = WORDS[str(ledger.setting)], self._means(data)
         for cell in self.cells:
             mine = of.get(cell)
             ledger.judge(
@@ -129,63 +129,49 @@ class Recovery(fattree.LargeFlows):
                 cell=cell.name,
                 where=_where(cell),
                 scheme=cell.scheme,
-                how=WORDS[recovery],
+                how=how,
                 mbps=1e-6 * cell.paper_bps,
             )
         for scheme, paper in PAPER_SLOW.items():
-            rows = data.filter(recovery=recovery)
-            slow = fattree.mean(rows, "slow_jobs", pattern="incast", scheme=scheme)
-            ledger.judge(
-                "slow-{scheme}",
-                "no data" if slow is None else f"{slow:.1%}",
-                slow,
-                scheme=scheme,
-                how=WORDS[recovery],
-                paper=paper,
-            )
-        return ledger.claims
+            slow = fattree.mean(data, "slow_jobs", pattern="incast", scheme=scheme)
+            shown = "no data" if slow is None else f"{slow:.1%}"
+            ledger.judge("slow-{scheme}", shown, slow, scheme=scheme, how=how, paper=paper)
 
-    def _between(self, low: Mapping[Cell, float], high: Mapping[Cell, float]) -> Claim:
-        ledger = self.ledger()
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge whether the paper's numbers lie between both."""
+        low, high = (self._means(data.filter(recovery=r)) for r in ("timeouts", "reno"))
         known = [cell for cell in self.cells if cell in low and cell in high]
-        between = sum(low[cell] <= cell.paper_bps <= high[cell] for cell in known)
-        note = "in all cells; partly: in half of them"
-        ledger.judge(
-            "between",
-            f"{between} of {len(known)} cells",
-            no_data(note)
-            if not known
-            else grade(between == len(known), 2 * between >= len(known), note),
-        )
-        return ledger.claims[0]
+        hits = [low[cell] <= cell.paper_bps <= high[cell] for cell in known]
+        share = sum(hits) / len(known) if known else None
+        ledger.judge("between", f"{sum(hits)} of {len(known)} cells", share)
 
-    def _means(self, data: pl.DataFrame, recovery: str) -> Mapping[Cell, float]:
+    def _means(self, data: pl.DataFrame) -> Mapping[Cell, float]:
         found: dict[Cell, float] = {}
         for cell in self.cells:
-            rows = data.filter(recovery=recovery, **cell._asdict())
+            rows = data.filter(**cell._asdict())
             mean = fattree.mean(rows, "goodput_bps")
             if mean is not None:
                 found[cell] = mean
         return found
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the goodput of each cell with each recovery, and the paper's as lines."""
-        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (9.0, 3.4))
-        at = axes[0, 0]
-        names = [f"{NAMES[cell.scheme]}\n{_below(cell)}" for cell in self.cells]
-        means = {recovery: self._means(data, recovery) for recovery in RECOVERIES}
-        mbps = {
-            recovery: [1e-6 * of[cell] if cell in of else None for cell in self.cells]
-            for recovery, of in means.items()
-        }
-        style.bars(at, names, mbps)
-        x = np.arange(len(self.cells))
-        paper = [1e-6 * cell.paper_bps for cell in self.cells]
-        at.hlines(paper, x - 0.42, x + 0.42, color="black", linewidth=1.2, label="the paper")
-        at.set_ylabel("mean goodput (Mbps)")
-        at.tick_params(axis="x", labelsize=7)
-        style.legend(figure, at)
-        return figure
+    def frame(self) -> Frame:
+        """Return the goodput of each cell with each recovery, and the paper's as lines."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            names = [f"{NAMES[cell.scheme]}\n{_below(cell)}" for cell in self.cells]
+            means = {r: self._means(data.filter(recovery=r)) for r in RECOVERIES}
+            mbps = {
+                recovery: [1e-6 * of[cell] if cell in of else None for cell in self.cells]
+                for recovery, of in means.items()
+            }
+            style.bars(axes, names, mbps)
+            x = np.arange(len(self.cells))
+            paper = [1e-6 * cell.paper_bps for cell in self.cells]
+            axes.hlines(paper, x - 0.42, x + 0.42, color="black", linewidth=1.2, label="the paper")
+            axes.tick_params(axis="x", labelsize=7)
+
+        panel = Panel(paint, y="mean goodput (Mbps)")
+        return Frame([panel], self.title, (9.0, 3.4), together=True)
 
 
 def _where(cell: Cell) -> str:

@@ -1,20 +1,20 @@
 """XMP, Table 2: XMP beside other schemes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.claims import Claim
-from linkpool.study.experiment import KEY_SEED
+from linkpool.study.claims import Ledger
+from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value
@@ -93,61 +93,54 @@ class Tab2(fattree.LargeFlows):
         ended = result.flows.filter(pl.col("fct_s").is_not_null())
         return ended.select(pl.col("transport").alias("scheme"), "goodput_bps")
 
-    def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the table, and what the text reads from it."""
-        found: list[Claim] = []
-        for limit in LIMITS:
-            ledger = self.ledger(f"{limit}")
-            for other in OTHERS:
-                for scheme, paper in zip((XMP, other), PAPER_MBPS[limit, other], strict=True):
-                    mine = self._mean(data, other, limit, scheme)
-                    ledger.judge(
-                        "{other}-{whose}",
-                        show(mine, "Mbps"),
-                        mine,
-                        other=other,
-                        whose="xmp" if scheme == XMP else "itself",
-                        scheme=scheme,
-                        paper=paper,
-                    )
-            share = ratio(*(self._mean(data, "dctcp", limit, s) for s in (XMP, "dctcp")))
-            ledger.judge("fair", show(share, "times DCTCP's"), share)
-            found += ledger.claims
-        ledger = self.ledger()
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the queues."""
+        return each("limit", LIMITS)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the table, and what the text reads from it, at each queue."""
+        limit = int(str(ledger.setting))
+        for other in OTHERS:
+            for scheme, paper in zip((XMP, other), PAPER_MBPS[limit, other], strict=True):
+                mine = _mean(data, other, scheme)
+                words = {"other": other, "whose": "xmp" if scheme == XMP else "itself"}
+                shown = show(mine, "Mbps")
+                ledger.judge("{other}-{whose}", shown, mine, scheme=scheme, paper=paper, **words)
+        share = ratio(*(_mean(data, "dctcp", s) for s in (XMP, "dctcp")))
+        ledger.judge("fair", show(share, "times DCTCP's"), share)
+
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge what a larger queue does."""
+        small, large = (data.filter(limit=limit) for limit in LIMITS)
         for other in ("lia-2", "tcp"):
-            gain = ratio(*(self._mean(data, other, limit, other) for limit in reversed(LIMITS)))
+            gain = ratio(_mean(large, other, other), _mean(small, other, other))
             paper = PAPER_MBPS[100, other][1] / PAPER_MBPS[50, other][1]
             ledger.judge("queue-{other}", show(gain, "times"), gain, other=other, paper=paper)
-        return found + ledger.claims
 
-    def _mean(self, data: pl.DataFrame, other: str, limit: int, scheme: str) -> float | None:
-        rows = data.filter(pl.col("limit") == limit)
-        found = mean(rows, "goodput_bps", beside=other, scheme=scheme)
-        return None if found is None else 1e-6 * found
+    def frame(self) -> Frame:
+        """Return the table, a panel for each queue, and the paper's numbers as lines."""
+        panel = Panel(
+            _draw, "queues of {} packets", "", "mean goodput (Mbps); lines: the paper's", True
+        )
+        return Frame([panel], self.title, (4.2, 3.0), columns=len(LIMITS))
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw the table, a panel for each queue, and the paper's numbers as lines."""
-        figure, axes = style.panels(1, len(LIMITS), f"{self.id}: {self.title}", (4.2, 3.0))
-        width = 0.36
-        for at, limit in zip(axes[0], LIMITS, strict=True):
-            for side, label in ((-1, NAMES[XMP]), (1, "the other scheme")):
-                x = np.arange(len(OTHERS)) + side * width / 2
-                mine = [XMP if side < 0 else other for other in OTHERS]
-                mbps = [
-                    self._mean(data, other, limit, scheme) or 0.0
-                    for other, scheme in zip(OTHERS, mine, strict=True)
-                ]
-                colour = LOOKS[XMP].colour if side < 0 else OTHER_COLOUR
-                at.bar(x, mbps, 0.92 * width, color=colour, label=label)
-                paper = [PAPER_MBPS[limit, other][(side + 1) // 2] for other in OTHERS]
-                at.hlines(paper, x - width / 2, x + width / 2, color="black", linewidth=1.0)
-            at.set_xticks(np.arange(len(OTHERS)), [f"beside {NAMES[other]}" for other in OTHERS])
-            at.grid(visible=False, axis="x")
-            at.set_title(f"queues of {limit} packets")
-            style.from_zero(at)
-        axes[0, 0].set_ylabel("mean goodput (Mbps); lines: the paper's")
-        style.legend(figure, axes[0, 0])
-        return figure
+
+def _mean(data: pl.DataFrame, other: str, scheme: str) -> float | None:
+    found = mean(data, "goodput_bps", beside=other, scheme=scheme)
+    return None if found is None else 1e-6 * found
+
+
+def _draw(axes: Axes, data: pl.DataFrame) -> None:
+    width, limit = 0.36, int(str(data["limit"].first()))
+    looks = ((-0.5, NAMES[XMP], LOOKS[XMP].colour), (0.5, "the other scheme", OTHER_COLOUR))
+    for i, (side, label, colour) in enumerate(looks):
+        x = np.arange(len(OTHERS)) + side * width
+        mbps = [_mean(data, other, (XMP, other)[i]) or 0.0 for other in OTHERS]
+        axes.bar(x, mbps, 0.92 * width, color=colour, label=label)
+        paper = [PAPER_MBPS[limit, other][i] for other in OTHERS]
+        axes.hlines(paper, x - width / 2, x + width / 2, color="black", linewidth=1.0)
+    axes.set_xticks(np.arange(len(OTHERS)), [f"beside {NAMES[other]}" for other in OTHERS])
+    axes.grid(visible=False, axis="x")
 
 
 EXPERIMENT = Tab2()
