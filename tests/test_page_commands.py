@@ -36,6 +36,7 @@ IN_FOLDER = "docs/topologies/"
 LONG = [
     ("README.md", "./x reproduce A-fig8", "a published figure: 640 runs"),
     ("README.md", "./x study run which.toml", "15 runs, some with timeouts: 27 s"),
+    ("docs/estimate.md", "linkpool estimate *", "5 runs: 2 s, without optimisation 30 s"),
     ("docs/failures.md", "linkpool *", "105 runs: minutes"),
     ("docs/gallery/README.md", "linkpool study run s[we]*", "27 and 45 runs: 38 s"),
     ("docs/gallery/README.md", "linkpool plot results/sweep *", "needs the study before"),

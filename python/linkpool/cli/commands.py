@@ -101,6 +101,10 @@ COMMANDS: Commands = {
         "linkpool.cli.optimum:optimum",
         "Compute the optimal rates of a scenario's unlimited flows, all at once, over any paths.",
     ),
+    "estimate": Command(
+        "linkpool.cli.estimate:command",
+        "Estimate the slowdowns of flows in a large fabric by runs of scale models of it.",
+    ),
     "topology": Command(
         "linkpool.cli.topology:topology",
         "Print the structure of the fabric of a scenario or of a graph file, and draw it.",
