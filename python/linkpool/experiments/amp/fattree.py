@@ -1,11 +1,11 @@
 """The fat-tree of the AMP paper's section 5.3: 128 servers, 80 switches, ECMP per flow."""
 
 from linkpool.experiments.amp import setting
-from linkpool.study.toml import Table, Value
+from linkpool.experiments.scenarios import scenario
+from linkpool.study.toml import Value
 
 K = 8
 HOSTS = K**3 // 4
-DELAY = "2us"
 LINK_BPS = 10e9
 PACKET_B = 1400
 
@@ -28,23 +28,17 @@ LAYERS = (
 """The layers of links: from, to, and how figures name them; upwards is away from the servers."""
 
 
-def scenario(name: str, duration: str, scheme: str, subflows: int) -> dict[str, Value]:
-    """Return fabric, queues and both transports, without a workload."""
-    return {
-        "name": name,
-        "duration": duration,
-        "topology": {"fat-tree": {"k": K, "rate": setting.RATE, "delay": DELAY}},
-        "queue": setting.queue(),
-        "transport": transports(scheme, subflows),
-    }
-
-
-def transports(scheme: str, subflows: int) -> Table:
-    """Return the transports called long and short."""
-    return {
-        LONG: setting.transport(scheme, {}, subflows),
-        SHORT: setting.transport("dctcp", {}),
-    }
+def fat_tree(name: str, duration: str, scheme: str, subflows: int) -> dict[str, Value]:
+    """Return fabric, queues and the transports called long and short, without a workload."""
+    return scenario(
+        "amp",
+        "fat-tree",
+        name=name,
+        duration=duration,
+        queue=setting.queue(),
+        long=setting.transport(scheme, {}, subflows),
+        short=setting.transport("dctcp", {}),
+    )
 
 
 def layer(node: str) -> str:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from linkpool.columns import Column
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
@@ -19,21 +20,14 @@ from linkpool.study.experiment import KEY_SEED, Experiment, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import dumps
 from linkpool.units import show_seconds
 
 SUBFLOWS = (4, 6, 8)
 PAPER_XMP = {4: 1.2e-3, 6: 1.5e-3, 8: 1.8e-3}
-PAPER_AMP_8 = 1.1e-3
 LONG_B = 192e6
 
-READINGS: dict[str, tuple[dict[str, Value], dict[str, Value]]] = {
-    "text": ({}, {"size": {"pareto": {"shape": 1.5, "mean": "192MB"}}}),
-    "implementation": (
-        {"gap": {"lognormal": {"mean": "50ms", "sigma": 1.0}}},
-        {"size": {"pareto": {"shape": 1.5, "mean": "192MB", "max": "768MB"}}, "at_most": 4},
-    ),
-}
+READINGS = ("text", "implementation")
 """What the readings say of jobs and of long flows. The text: the next job at once, Pareto without a
 cut, any destination. Its authors' simulation: a gap between jobs, sizes of 64 to 768 MB, at most
 four long flows into a host."""
@@ -45,7 +39,7 @@ class Fig12(Published):
 
     id: str = "A-fig12"
     long_flows: int = 1000
-    readings: tuple[str, ...] = tuple(READINGS)
+    readings: tuple[str, ...] = READINGS
     columns: ClassVar[tuple[Column, ...]] = (
         Column("reading", "string", "", "text, or implementation: that of the authors' simulation"),
         Column("scheme", "string", "", "congestion control of the long flows"),
@@ -73,31 +67,15 @@ class Fig12(Published):
         ]
 
     def _point(self, reading: str, scheme: str, subflows: int, seed: int) -> Point:
-        jobs, long = READINGS[reading]
         name = f"jobs beside long {NAMES[scheme]} flows of {subflows} subflows, by the {reading}"
-        scenario = fattree.scenario(name, "60s", scheme, subflows)
-        scenario["until"] = {"flows": self.long_flows, "label": fattree.LONG}
-        scenario["workload"] = {
-            "random": [
-                {"transport": fattree.LONG, "label": fattree.LONG, "repeat": "each", **long}
-            ],
-            "partition-aggregate": [
-                {
-                    "transport": fattree.SHORT,
-                    "label": fattree.SHORT,
-                    "servers": 10,
-                    "chains": 8,
-                    "request": "2KB",
-                    "answer": "64KB",
-                    **jobs,
-                }
-            ],
-        }
+        more = scenario("amp", "A-fig12", long_flows=self.long_flows)
+        written = fattree.fat_tree(name, "60s", scheme, subflows)
+        written |= {"until": more["until"], "workload": more["workload"][reading]}
         keys: Keys = {"reading": reading, "scheme": scheme, "subflows": subflows}
         # Half of it if all links were full: of order and progress only.
         seconds = self.long_flows * LONG_B * 8 / (fattree.HOSTS * fattree.LINK_BPS)
         work = self.long_flows * LONG_B / fattree.PACKET_B
-        return Point(keys, dumps(scenario), seed, seconds, work)
+        return Point(keys, dumps(written), seed, seconds, work)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the completion time of each job."""

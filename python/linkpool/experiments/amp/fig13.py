@@ -63,7 +63,7 @@ class Fig13(Published):
         return Point({"scheme": scheme}, written, seed, self.duration_s, work)
 
     def _scenario(self, scheme: str, seed: int) -> str:
-        scenario = fattree.scenario(
+        scenario = fattree.fat_tree(
             f"long {NAMES[scheme]} flows and short ones", seconds(self.duration_s), scheme, SUBFLOWS
         )
         scenario["drain"] = "1s"

@@ -101,7 +101,7 @@ class Fig14(Published):
         rate, duration = READINGS[reading]
         duration *= self.scale
         name = f"data mining, {NAMES[scheme]} for long flows, 780 us by {reading}"
-        scenario = fattree.scenario(name, seconds(duration), scheme, SUBFLOWS)
+        scenario = fattree.fat_tree(name, seconds(duration), scheme, SUBFLOWS)
         scenario["drain"] = DRAIN
         below, small, large = split(LIMIT_B)
         scenario["workload"] = {

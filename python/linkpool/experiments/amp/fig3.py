@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
@@ -125,35 +126,23 @@ def _point(case: str, seed: int) -> Point:
         }
         for i, (label, scheme) in enumerate(kinds)
     ]
-    window: dict[str, Value] = {
-        "from": setting.seconds(FROM_S),
-        "until": setting.seconds(UNTIL_S),
-    }
-    scenario: dict[str, Value] = {
-        "name": f"Figure 3({case})",
-        "duration": setting.seconds(DURATION_S),
-        "topology": {
-            "dumbbell": {
-                "pairs": len(kinds),
-                "rate": "1Tbps",
-                "delay": "0ns",
-                "bottleneck_rate": setting.RATE,
-                "bottleneck_delay": "0ns",
-            }
-        },
-        "queue": {**setting.queue(MARK), "count_in_service": True},
-        "transport": {
+    written = scenario(
+        "amp",
+        "A-fig3",
+        case=case,
+        duration=setting.seconds(DURATION_S),
+        pairs=len(kinds),
+        queue={**setting.queue(MARK), "count_in_service": True},
+        transports={
             scheme: setting.transport(scheme, {"cwnd_min": 1})
             for scheme in dict.fromkeys(s for _, s in kinds)
         },
-        "workload": {"flow": flows},
-        "record": {
-            "queue": {"links": [LINK], "every": "1us", **window},
-            "cwnd": {"every": "1us", **window},
-        },
-    }
+        flows=flows,
+        start=setting.seconds(FROM_S),
+        until=setting.seconds(UNTIL_S),
+    )
     work = DURATION_S * setting.packets_per_second()
-    return Point({"case": case}, dumps(scenario), seed, DURATION_S, work)
+    return Point({"case": case}, dumps(written), seed, DURATION_S, work)
 
 
 def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:

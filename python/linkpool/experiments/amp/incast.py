@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
@@ -19,9 +20,7 @@ from linkpool.study.toml import Value, dumps
 
 SIZES = {"64KiB": 65_536, "128KiB": 131_072, "256KiB": 262_144, "512KiB": 524_288, "1MiB": 1 << 20}
 FLOWS = (10, 20, 30, 40)
-SPACING = "50us"
 BURSTS = 20
-DRAIN = "40s"
 
 
 @dataclass(frozen=True)
@@ -36,34 +35,12 @@ class Load:
 
     def point(self, seed: int, bursts: int) -> Point:
         """Return the run of this load with a seed."""
-        scenario: dict[str, Value] = {
-            "name": f"incast of {self.k} flows of {self.size}, {self.scheme}, {self.delay} links",
-            "duration": f"{bursts}s",
-            "drain": DRAIN,
-            "topology": setting.many_to_one(self.k, self.delay),
-            "queue": setting.queue(),
-            "transport": {self.scheme: setting.transport(self.scheme, self.keys)},
-            "workload": {
-                "incast": [
-                    {
-                        "transport": self.scheme,
-                        "senders": self.k,
-                        "receiver": "R",
-                        "size": self.size,
-                        "every": "1s",
-                        "spacing": SPACING,
-                    }
-                ]
-            },
-        }
+        keys: Keys = {"delay": self.delay, "scheme": self.scheme, "size": self.size, "k": self.k}
+        transport = setting.transport(self.scheme, self.keys)
+        words: dict[str, Value] = {"queue": setting.queue(), "transport": transport}
+        written = scenario("amp", "incast", bursts=bursts, **keys, **words)
         work = self.k * SIZES[self.size] / 1400 * bursts
-        keys: Keys = {
-            "delay": self.delay,
-            "scheme": self.scheme,
-            "size": self.size,
-            "k": self.k,
-        }
-        return Point(keys, dumps(scenario), seed, float(bursts), work)
+        return Point(keys, dumps(written), seed, float(bursts), work)
 
 
 def points(loads: Sequence[Load], seeds: Sequence[int], bursts: int) -> list[Point]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -58,23 +59,26 @@ class Mix:
 
     def point(self, seed: int) -> Point:
         """Return the run of this mix with a seed."""
-        total = self.multipath + self.dctcp
         transports: dict[str, Value] = {}
         if self.multipath:
             keys = {"cwnd_min": self.cwnd_min, **self.keys}
             transports[self.scheme] = setting.transport(self.scheme, keys, self.subflows)
         if self.dctcp:
             transports["dctcp"] = setting.transport("dctcp", {"cwnd_min": self.cwnd_min})
-        scenario: dict[str, Value] = {
-            "name": f"{self.multipath} {self.scheme} and {self.dctcp} DCTCP, {self.delay} links",
-            "duration": setting.seconds(self.duration_s),
-            "topology": setting.many_to_one(total, self.delay),
-            "queue": setting.queue(self.mark),
-            "transport": transports,
-            "workload": {"flow": self._flows()},
-        }
-        if self.record:
-            scenario["record"] = self.record
+        written = scenario(
+            "amp",
+            "mix",
+            multipath=self.multipath,
+            scheme=self.scheme,
+            dctcp=self.dctcp,
+            delay=self.delay,
+            duration=setting.seconds(self.duration_s),
+            senders=self.multipath + self.dctcp,
+            queue=setting.queue(self.mark),
+            transports=transports,
+            flows=self._flows(),
+            record=self.record or None,
+        )
         identity: Keys = {
             "delay": self.delay,
             "scheme": self.scheme,
@@ -85,7 +89,7 @@ class Mix:
             "cwnd_min": self.cwnd_min,
         }
         work = self.duration_s * setting.packets_per_second()
-        return Point(identity, dumps(scenario), seed, self.duration_s, work)
+        return Point(identity, dumps(written), seed, self.duration_s, work)
 
     def _flows(self) -> list[Value]:
         flows: list[Value] = []

@@ -20,13 +20,14 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.amp import setting
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import dumps
 
 Floats = npt.NDArray[np.float64]
 
@@ -167,48 +168,19 @@ def _panel(axes: Axes, rows: pl.DataFrame, scheme: str) -> None:
 
 def _point(scheme: str, delay: str, seed: int) -> Point:
     rng = random.Random(f"traffic shifting, seed {seed}")
-    flows: list[Value] = [
-        {
-            "transport": scheme,
-            "label": LABEL,
-            "from": "S2",
-            "to": "D2",
-            "start": setting.seconds(rng.uniform(0.0, 1e-3)),
-        },
-        {
-            "transport": "dctcp",
-            "label": LOWER,
-            "from": "S3",
-            "to": "D3",
-            "start": setting.seconds(1.0 + rng.uniform(0.0, 1e-3)),
-            "stop": "2s",
-        },
-        {
-            "transport": "dctcp",
-            "label": UPPER,
-            "from": "S1",
-            "to": "D1",
-            "start": "2s",
-        },
-    ]
-    scenario: dict[str, Value] = {
-        "name": f"traffic shifting, {scheme}, {delay} links",
-        "duration": "3s",
-        "topology": {"traffic-shift": {"rate": setting.RATE, "delay": delay}},
-        "queue": setting.queue(),
-        "transport": {
-            scheme: setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
-            "dctcp": setting.transport("dctcp", {}),
-        },
-        "workload": {"flow": flows},
-        "record": {
-            "cwnd": {
-                "every": setting.seconds(EVERY_S),
-                "from": setting.seconds(BEFORE_S[0]),
-                "until": setting.seconds(AFTER_S[1]),
-                "labels": [LABEL],
-            }
-        },
-    }
+    written = scenario(
+        "amp",
+        "shift",
+        scheme=scheme,
+        delay=delay,
+        queue=setting.queue(),
+        transport=setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
+        dctcp=setting.transport("dctcp", {}),
+        first=setting.seconds(rng.uniform(0.0, 1e-3)),
+        second=setting.seconds(1.0 + rng.uniform(0.0, 1e-3)),
+        every=setting.seconds(EVERY_S),
+        start=setting.seconds(BEFORE_S[0]),
+        until=setting.seconds(AFTER_S[1]),
+    )
     keys: Keys = {"delay": delay, "scheme": scheme}
-    return Point(keys, dumps(scenario), seed, 3.0, 6.0 * setting.packets_per_second())
+    return Point(keys, dumps(written), seed, 3.0, 6.0 * setting.packets_per_second())

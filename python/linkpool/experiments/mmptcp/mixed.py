@@ -14,11 +14,12 @@ from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Table, Value, dumps
 
 LONG_SHARE = 0.33
 SECOND = "1s"
@@ -79,44 +80,28 @@ class Mix:
         senders = int(self.long_share * self.tree.hosts)
         schemes = sorted({self.long, self.short})
         stop = max(self.duration_s - QUIET_S, self.duration_s / 2)
-        scenario: dict[str, Value] = {
-            "name": f"short flows by {NAMES[self.short]} beside long ones by {NAMES[self.long]}",
-            "duration": f"{self.duration_s:g}s",
-            "drain": setting.DRAIN,
-            "topology": self.tree.topology(f"{self.rate_mbps}Mbps"),
-            "queue": setting.queue(),
-            "transport": {scheme: setting.transport(scheme, self.keys) for scheme in schemes},
-            "roles": {LONG: senders},
-            "record": {"counters": {"every": SECOND, "until": f"{self.duration_s:g}s"}},
-            "workload": {
-                "permutation": [
-                    {
-                        "transport": self.long,
-                        "label": LONG,
-                        "role": LONG,
-                        "stop": f"{self.duration_s:g}s",
-                    }
-                ],
-                "poisson": [
-                    {
-                        "transport": self.short,
-                        "label": SHORT,
-                        "role": "others",
-                        "to": "permutation",
-                        "flows_per_second": self.arrivals,
-                        "size": self.size,
-                        "stop": f"{stop:g}s",
-                    }
-                ],
-            },
-        }
-        if self.hotspots > 0:
-            scenario["change"] = [
-                {"layer": "core", "share": self.hotspots, "limit": HOTSPOT_LIMIT},
-            ]
+        hotspot: Table = {"layer": "core", "share": self.hotspots, "limit": HOTSPOT_LIMIT}
+        written = scenario(
+            "mmptcp",
+            "mixed",
+            short=self.short,
+            long=self.long,
+            short_name=NAMES[self.short],
+            long_name=NAMES[self.long],
+            duration=f"{self.duration_s:g}s",
+            drain=setting.DRAIN,
+            topology=self.tree.topology(f"{self.rate_mbps}Mbps"),
+            queue=setting.queue(),
+            transports={scheme: setting.transport(scheme, self.keys) for scheme in schemes},
+            senders=senders,
+            arrivals=self.arrivals,
+            size=self.size,
+            stop=f"{stop:g}s",
+            change=[hotspot] if self.hotspots > 0 else None,
+        )
         work = senders * 0.6e6 * self.rate_mbps * self.duration_s / (8 * 1400)
         work += self.arrivals * self.duration_s * setting.SHORT_PACKETS
-        return Point(keys, dumps(scenario), seed, self.duration_s, work)
+        return Point(keys, dumps(written), seed, self.duration_s, work)
 
 
 def measure(result: Result) -> pl.DataFrame:

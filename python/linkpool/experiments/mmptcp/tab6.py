@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.mmptcp import setting
-from linkpool.experiments.mmptcp.mixed import CORE, LONG, SECOND
+from linkpool.experiments.mmptcp.mixed import CORE, LONG
 from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import ENDS, Tree
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
@@ -71,20 +72,13 @@ class Tab6(Published):
 
     def _point(self, scheme: str, seed: int) -> Point:
         duration = f"{self.duration_s:g}s"
-        scenario: dict[str, Value] = {
-            "name": f"long flows by {scheme}, stride {STEP}",
-            "duration": duration,
-            "topology": TREE.topology(),
-            "queue": setting.queue(),
-            "transport": {scheme: setting.transport(scheme)},
-            "workload": {"stride": [{"transport": scheme, "label": LONG, "step": STEP}]},
-            "record": {
-                "counters": {"every": SECOND, "until": duration},
-                "rate": {"every": SECOND},
-            },
-        }
+        words: dict[str, Value] = {"topology": TREE.topology(), "queue": setting.queue()}
+        transport = setting.transport(scheme)
+        written = scenario(
+            "mmptcp", "M-tab6", scheme=scheme, duration=duration, transport=transport, **words
+        )
         work = TREE.hosts * 0.8e8 * self.duration_s / (8 * 1400)
-        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, work)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, work)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow and second, and one per port of a core switch and second."""

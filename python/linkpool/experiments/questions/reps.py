@@ -38,28 +38,6 @@ COLLECTIVES = {
 }
 
 
-SUBFLOWS = (
-    (
-        "ecmp",
-        "lia-8",
-        "ecmp",
-        0.7,
-        "ECMP",
-        "MPTCP with 8 subflows ends well before one hashed path",
-    ),
-    ("subflows", "lia-16", "lia-4", 0.9, "4 subflows", "16 subflows end before 4"),
-    (
-        "amp",
-        "amp-8",
-        "lia-8",
-        0.9,
-        "LIA",
-        "marks let AMP end before LIA, which learns from losses only",
-    ),
-)
-"""Hypotheses of patterns of long flows: the last completion of a scheme over that of another."""
-
-
 class Tree(NamedTuple):
     """A two-tier tree with as many uplinks as hosts in a rack."""
 

@@ -132,8 +132,6 @@ CHANGES: dict[str, Table] = {
     **{f"gate-{x}": {"nscc_quick_adapt_gate": x} for x in GATES},
     **{f"late-{x}": {"nscc_quick_adapt_targets": x} for x in LATE},
 }
-STALLS = 1.5
-"""A run stalls that takes so many times as long as its scheme's default."""
 
 
 @dataclass(frozen=True)

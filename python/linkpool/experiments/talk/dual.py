@@ -17,7 +17,7 @@ from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 HALF, LOCAL = "half", "local"
 WORKLOADS = {HALF: "half of the hosts active", LOCAL: "half of the traffic in the rack"}
@@ -65,18 +65,16 @@ class Dual(trees.Timed):
         flows: list[Value] = [
             {"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs
         ]
-        scenario: dict[str, Value] = {
-            "name": f"{WORKLOADS[workload]}, {scheme}, {nics} NICs",
-            "duration": trees.seconds(self.duration_s),
-            "topology": trees.fat_tree(self.k, nics=nics),
-            "queue": {"limit": trees.QUEUE},
-            "transport": {scheme: SCHEMES[scheme][1]},
-            "workload": {"flow": flows},
-            "record": trees.record(self.duration_s),
-        }
+        name, fabric = (
+            f"{WORKLOADS[workload]}, {scheme}, {nics} NICs",
+            trees.fat_tree(self.k, nics=nics),
+        )
+        text = trees.long_flows(
+            name, self.duration_s, fabric, scheme, SCHEMES[scheme][1], {"flow": flows}
+        )
         keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
         cost = trees.packets(nics * len(pairs), self.duration_s)
-        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+        return Point(keys, text, seed, self.duration_s, cost)
 
     def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
         """Return the pairs of senders and receivers; a permutation of the senders."""

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
@@ -24,7 +25,7 @@ TENANTS = 10
 """Hosts of the tenant, each of which sends to the nine others in turn."""
 TURN_S = 2.0
 SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(4)}
-TENANT, BACKGROUND = "tenant", "background"
+TENANT = "tenant"
 
 
 @dataclass(frozen=True)
@@ -73,24 +74,19 @@ class Ec2(Published):
             for step in range(1, len(tenants))
             for i, source in enumerate(tenants)
         ]
-        background: Value = {
-            "transport": BACKGROUND,
-            "label": BACKGROUND,
-            "size": {"cdf": "datamining_vl2", "interpolation": "linear"},
-            "load": 0.4,
-            "stop": trees.seconds(self.duration_s),
-        }
-        scenario: dict[str, Value] = {
-            "name": f"ten hosts in turn by {scheme}, beside background traffic",
-            "duration": trees.seconds(self.duration_s),
-            "topology": trees.fat_tree(self.k),
-            "queue": {"limit": trees.QUEUE},
-            "transport": {scheme: SCHEMES[scheme], BACKGROUND: trees.tcp()},
-            "workload": {"flow": flows, "poisson": [background]},
-        }
+        written = scenario(
+            "talk",
+            "T-ec2",
+            scheme=scheme,
+            duration=trees.seconds(self.duration_s),
+            topology=trees.fat_tree(self.k),
+            transport=SCHEMES[scheme],
+            tcp=trees.tcp(),
+            flows=flows,
+        )
         keys: Keys = {"scheme": scheme}
         cost = trees.packets(hosts // 2, self.duration_s)
-        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+        return Point(keys, dumps(written), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each turn of the tenant's hosts."""

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.result import Result
@@ -109,16 +110,17 @@ class Eff(Published):
             for i in (1, 2, 3)
             for u in range(USERS)
         ]
-        scenario: dict[str, Value] = {
-            "name": f"triangle, {scheme}",
-            "duration": f"{self.duration_s:g}s",
-            "topology": graph(),
-            "queue": {"limit": 100},
-            "transport": {scheme: design.transport(scheme)},
-            "workload": {"flow": flows},
-        }
+        written = scenario(
+            "talk",
+            "T-eff",
+            scheme=scheme,
+            duration=f"{self.duration_s:g}s",
+            topology=graph(),
+            transport=design.transport(scheme),
+            flows=flows,
+        )
         packets = 3 * USERS * SHARE_MBPS * 1e6 / 11_696 * self.duration_s
-        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, packets)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, packets)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per subflow."""

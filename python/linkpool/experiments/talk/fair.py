@@ -9,6 +9,7 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
 from linkpool.experiments.talk.eff import splits
@@ -77,25 +78,18 @@ class Fair(Published):
         losses: list[Value] = [
             {"links": [link], "loss": round(loss(mbps, rtt_s), 6)} for link, mbps, rtt_s in radio
         ]
-        control = "reno" if scheme in ALONE else scheme
-        scenario: dict[str, Value] = {
-            "name": f"Wi-Fi and 3G, {scheme}",
-            "duration": f"{self.duration_s:g}s",
-            "topology": {
-                "ring": {
-                    "bottleneck_rates": ["1Gbps", "1Gbps"],
-                    "bottleneck_delays": list(delays),
-                    "rate": "1Gbps",
-                    "delay": "100us",
-                }
-            },
-            "queue": {"limit": 1000},
-            "change": losses,
-            "transport": {scheme: design.transport(control)},
-            "workload": {"flow": users},
-        }
+        written = scenario(
+            "talk",
+            "T-fair",
+            scheme=scheme,
+            duration=f"{self.duration_s:g}s",
+            delays=list(delays),
+            losses=losses,
+            transport=design.transport("reno" if scheme in ALONE else scheme),
+            flows=users,
+        )
         packets = USERS * (WIFI_MBPS + CELL_MBPS) * 1e6 / 11_696 * self.duration_s
-        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, packets)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, packets)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per subflow of the user."""

@@ -16,7 +16,7 @@ from linkpool.study.experiment import KEY_SEED, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 PERMUTATION, RANDOM = "permutation", "random"
 DASHES = {PERMUTATION: "-", RANDOM: "--"}
@@ -62,18 +62,16 @@ class Oversub(trees.Timed):
         flows: list[Value] = [
             {"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs
         ]
-        scenario: dict[str, Value] = {
-            "name": f"{matrix}, {load}% of {hosts} hosts, {scheme}",
-            "duration": trees.seconds(self.duration_s),
-            "topology": trees.fat_tree(self.k, hosts_per_edge=per_edge),
-            "queue": {"limit": trees.QUEUE},
-            "transport": {scheme: SCHEMES[scheme]},
-            "workload": {"flow": flows},
-            "record": trees.record(self.duration_s),
-        }
+        name, fabric = (
+            f"{matrix}, {load}% of {hosts} hosts, {scheme}",
+            trees.fat_tree(self.k, hosts_per_edge=per_edge),
+        )
+        text = trees.long_flows(
+            name, self.duration_s, fabric, scheme, SCHEMES[scheme], {"flow": flows}
+        )
         keys: Keys = {"matrix": matrix, "scheme": scheme, "load": load}
         cost = trees.packets(min(len(pairs), hosts // 4), self.duration_s)
-        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+        return Point(keys, text, seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow."""

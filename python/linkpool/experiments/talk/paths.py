@@ -17,7 +17,7 @@ from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Table
 
 FULL = 8
 """The talk's number of paths."""
@@ -44,18 +44,13 @@ class Paths(trees.Timed):
         return [self._point(n, seed) for n in self.subflows for seed in seeds]
 
     def _point(self, subflows: int, seed: int) -> Point:
-        scenario: dict[str, Value] = {
-            "name": f"permutation, {subflows} subflows",
-            "duration": trees.seconds(self.duration_s),
-            "topology": trees.fat_tree(self.k),
-            "queue": {"limit": trees.QUEUE},
-            "transport": {"mptcp": trees.mptcp(subflows)},
-            "workload": {"permutation": [{"transport": "mptcp"}]},
-            "record": trees.record(self.duration_s),
-        }
+        workload: Table = {"permutation": [{"transport": "mptcp"}]}
+        name, mptcp = f"permutation, {subflows} subflows", trees.mptcp(subflows)
+        fabric = trees.fat_tree(self.k)
+        text = trees.long_flows(name, self.duration_s, fabric, "mptcp", mptcp, workload)
         keys: Keys = {"subflows": subflows}
         cost = trees.packets(self.k**3 // 4, self.duration_s)
-        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+        return Point(keys, text, seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow, and its rate under the best sharing."""

@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
@@ -15,7 +16,7 @@ from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, dumps
 
 PERIODS_MS = (1000, 100, 10)
 """From one look of the scheduler to the next."""
@@ -53,30 +54,21 @@ class Scatter(trees.Timed):
         return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
 
     def _point(self, scheme: str, seed: int) -> Point:
-        central: dict[str, Value] = {}
+        routing: Table | None = None
         if scheme.startswith("central-"):
-            period = scheme.removeprefix("central-")
-            central = {"routing": {"placement": {"period": period, "share": SHARE}}}
-        scenario: dict[str, Value] = {
-            "name": f"closed loops over a permutation, {scheme}",
-            "duration": trees.seconds(self.duration_s),
-            "topology": trees.fat_tree(self.k),
-            **central,
-            "queue": {"limit": trees.QUEUE},
-            "transport": {"flows": SCHEMES[scheme][1]},
-            "workload": {
-                "permutation": [
-                    {
-                        "transport": "flows",
-                        "size": {"cdf": "datamining_vl2", "interpolation": "linear"},
-                        "repeat": "each",
-                    }
-                ]
-            },
-        }
+            routing = {"placement": {"period": scheme.removeprefix("central-"), "share": SHARE}}
+        written = scenario(
+            "talk",
+            "T-scatter",
+            scheme=scheme,
+            duration=trees.seconds(self.duration_s),
+            topology=trees.fat_tree(self.k),
+            routing=routing,
+            transport=SCHEMES[scheme][1],
+        )
         keys: Keys = {"scheme": scheme}
         cost = trees.packets(self.k**3 // 4, self.duration_s)
-        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+        return Point(keys, dumps(written), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each host."""

@@ -15,11 +15,12 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.optimum.network import Floats
 from linkpool.optimum.problem import Problem
 from linkpool.result import Result
 from linkpool.study.experiment import Experiment
-from linkpool.study.toml import Table, Value
+from linkpool.study.toml import Table, Value, dumps
 
 RATE = "100Mbps"
 RATE_BPS = 100e6
@@ -75,6 +76,25 @@ def record(end_s: float, start_s: float = 0.0) -> Table:
     """Return the record of the rates in the second half of the time from `start_s` to the end."""
     quarter = (end_s - start_s) / 4
     return {"rate": {"every": seconds(quarter), "from": seconds(start_s + 2 * quarter)}}
+
+
+def long_flows(
+    name: str, duration_s: float, topology: Table, scheme: str, transport: Table, workload: Table
+) -> str:
+    """Return a scenario of long flows, as TOML."""
+    return dumps(
+        scenario(
+            "talk",
+            "long",
+            name=name,
+            duration=seconds(duration_s),
+            topology=topology,
+            scheme=scheme,
+            transport=transport,
+            workload=workload,
+            record=record(duration_s),
+        )
+    )
 
 
 def subflow_goodputs(result: Result) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.study.experiment import KEY_SEED, Experiment, each
 from linkpool.study.point import Keys, Point
@@ -20,21 +21,18 @@ from linkpool.study.toml import Table, Value, dumps
 K = 8
 RACK, POD = 4, 16
 """Hosts of a rack and of a pod."""
-MARK, LIMIT, BETA = 10, 100, 4
+LIMIT, BETA = 100, 4
 LINK_BPS = 1e9
 HOSTS = K**3 // 4
 
 SCHEMES = {"dctcp": 1, "lia-2": 2, "lia-4": 4, "xmp-2": 2, "xmp-4": 4}
 """The schemes of large flows, and their subflows."""
 PATTERNS = ("permutation", "random", "incast")
-LARGE, SMALL = "large", "small"
+LARGE = "large"
 LARGE_B = {"permutation": 288e6, "random": 170e6, "incast": 170e6}
 """The mean of large flows, roughly: for order and progress only."""
-LONGEST = "1000s"
-"""No run lasts so long: it ends with the last large flow that counts."""
 
 PARETO: Value = {"pareto": {"shape": 1.5, "mean": "192MB", "max": "768MB"}}
-UNIFORM: Value = {"uniform": ["64MB", "512MB"]}
 
 PLACES = ("inter-pod", "inter-rack", "inner-rack")
 
@@ -55,25 +53,17 @@ def transport(scheme: str) -> Table:
     return {"preset": "paper-2013", "control": control, **paths, **packet}
 
 
-def fabric(name: str, limit: int, large_flows: int) -> dict[str, Value]:
-    """Return what all runs have; each ends when so many large flows have."""
-    return {
-        "name": name,
-        "duration": LONGEST,
-        "until": {"flows": large_flows, "label": LARGE},
-        "topology": {
-            "fat-tree": {
-                "k": K,
-                "rate": "1Gbps",
-                "delay": "20us",
-                "aggregation_delay": "30us",
-                "core_delay": "40us",
-            }
-        },
-        "routing": {"kind": "two-level"},
-        "queue": {**rates.queue(MARK), "limit": limit},
-        "record": {"rtt": {"every": "1s", "labels": [LARGE]}},
-    }
+def fabric(
+    name: str, limit: int, large_flows: int, transports: Table, pattern: str, scheme: str
+) -> dict[str, Value]:
+    """Return a scenario of a pattern; it ends when so many large flows have."""
+    found = scenario("xmp", "fabric", name=name, limit=limit, large_flows=large_flows)
+    found["transport"] = transports
+    if pattern == "beside":
+        found["roles"] = {"half": HOSTS // 2}
+    words = {"scheme": scheme, "pareto": PARETO}
+    found["workload"] = scenario("xmp", "workload", **words)[pattern]
+    return found
 
 
 def point(
@@ -89,38 +79,18 @@ def point(
         settings: more settings of all transports.
 
     """
-    more = settings or {}
-    scenario = fabric(f"{pattern}, large flows by {scheme}", LIMIT, large_flows)
-    transports: dict[str, Value] = {scheme: {**transport(scheme), **more}}
-    large: dict[str, Value] = {"transport": scheme, "label": LARGE}
-    workload: dict[str, Value] = {}
-    if pattern == "permutation":
-        workload["permutation"] = [{**large, "size": UNIFORM, "repeat": "all"}]
-    else:
-        rest: dict[str, Value] = {"to": "other-racks"} if pattern == "incast" else {}
-        workload["random"] = [{**large, "size": PARETO, "at_most": 4, "repeat": "each", **rest}]
-    if pattern == "incast":
-        transports["tcp"] = {**transport("tcp"), **more}
-        workload["partition-aggregate"] = [
-            {
-                "transport": "tcp",
-                "label": SMALL,
-                "servers": 8,
-                "chains": 8,
-                "request": "2KB",
-                "answer": "64KB",
-            }
-        ]
-    scenario["transport"] = transports
-    scenario["workload"] = workload
+    schemes = (scheme, "tcp") if pattern == "incast" else (scheme,)
+    transports: Table = {s: {**transport(s), **(settings or {})} for s in schemes}
+    name = f"{pattern}, large flows by {scheme}"
+    found = fabric(name, LIMIT, large_flows, transports, pattern, scheme)
     keys: Keys = {"pattern": pattern, "scheme": scheme}
-    return sized(keys, scenario, seed, large_flows * LARGE_B[pattern])
+    return sized(keys, found, seed, large_flows * LARGE_B[pattern])
 
 
-def sized(keys: Keys, scenario: Table, seed: int, payload_b: float) -> Point:
+def sized(keys: Keys, found: Table, seed: int, payload_b: float) -> Point:
     """Return a run in which large flows carry about so many bytes: of order and progress only."""
     active = payload_b * 8 / (HOSTS * 0.5 * LINK_BPS)
-    return Point(keys, dumps(scenario), seed, active, payload_b / 1448)
+    return Point(keys, dumps(found), seed, active, payload_b / 1448)
 
 
 def place() -> pl.Expr:

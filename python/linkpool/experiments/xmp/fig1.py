@@ -8,6 +8,7 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study.claims import Ledger
@@ -15,7 +16,7 @@ from linkpool.study.experiment import KEY_SCHEME
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Table, dumps
 
 SCHEMES = ("dctcp", "xmp")
 MARKS = (10, 20)
@@ -127,42 +128,17 @@ def _use(rows: pl.DataFrame) -> Spread:
 
 
 def _point(scheme: str, mark: int, seed: int) -> Point:
-    if scheme == "xmp":
-        transport = rates.transport(2, 1)
-    else:
-        packet: dict[str, Value] = {"mss": "1448B", "header": "52B", "ack_size": "52B"}
-        transport = {"preset": "paper-2013", "control": "dctcp", **packet}
+    packet: Table = {"mss": "1448B", "header": "52B", "ack_size": "52B"}
+    dctcp: Table = {"preset": "paper-2013", "control": "dctcp", **packet}
     random = Random(f"starts {seed}")
-    flows: list[Value] = [
-        {
-            "transport": scheme,
-            "label": name,
-            "from": f"S{number}",
-            "to": f"D{number}",
-            "start": f"{1e6 * (number - 1) * STEP_S + random.randrange(1000):.0f}us",
-            "stop": f"{(number + FLOWS - 1) * STEP_S:g}s",
-        }
-        for number, name in enumerate(NAMES, 1)
-    ]
-    scenario: dict[str, Value] = {
-        "name": f"four flows on one link, {scheme}, K = {mark}",
-        "duration": f"{END_S:g}s",
-        "topology": {
-            "dumbbell": {
-                "pairs": FLOWS,
-                "rate": "10Gbps",
-                "delay": "1us",
-                "bottleneck_rate": "1Gbps",
-                "bottleneck_delay": "103us",
-            }
-        },
-        "queue": rates.queue(mark),
-        "transport": {scheme: transport},
-        "workload": {"flow": flows},
-        "record": {"rate": {"every": "250ms"}},
+    starts = {
+        f"start{number + 1}": f"{1e6 * number * STEP_S + random.randrange(1000):.0f}"
+        for number in range(FLOWS)
     }
+    transport = rates.transport(2, 1) if scheme == "xmp" else dctcp
+    text = dumps(scenario("xmp", "X-fig1", scheme=scheme, mark=mark, transport=transport, **starts))
     keys: Keys = {"scheme": scheme, "k": mark}
-    return Point(keys, dumps(scenario), seed, END_S, END_S * RATE_BPS / rates.PACKET_BITS)
+    return Point(keys, text, seed, END_S, END_S * RATE_BPS / rates.PACKET_BITS)
 
 
 EXPERIMENT = Fig1()

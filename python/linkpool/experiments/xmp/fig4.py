@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import cuts, rates
 from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, grade, together
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import dumps
 from linkpool.units import show_rate
 
 BETAS = (4, 6)
-MARK = 15
 END_S = 40.0
 EVERY_S = 0.1
 AVERAGE_S = 1.0
@@ -209,45 +209,9 @@ def _shift_time(rows: pl.DataFrame) -> float | None:
 
 
 def _point(beta: int, seed: int) -> Point:
-    def flow(name: str, transport: str, hosts: tuple[str, str], **keys: Value) -> Value:
-        source, destination = hosts
-        ends: dict[str, Value] = {"from": source, "to": destination}
-        return {"transport": transport, "label": name, **ends, **keys}
-
-    one, two, three = ("X1", "Y1"), ("S1", "D1"), ("X2", "Y2")
-    scenario: dict[str, Value] = {
-        "name": f"XMP, traffic shifting, beta = {beta}",
-        "duration": "40s",
-        "topology": {
-            "ring": {
-                "bottleneck_rates": ["300Mbps", "300Mbps"],
-                "bottleneck_delays": ["800us", "800us"],
-                "rate": "1Gbps",
-                "delay": "50us",
-            }
-        },
-        "queue": rates.queue(MARK),
-        "transport": {
-            "xmp": rates.transport(beta, 1),
-            "xmp-2": rates.transport(beta, 2, paths="disjoint"),
-        },
-        "workload": {
-            "flow": [
-                flow("Flow 1", "xmp", one),
-                flow(SHIFTING, "xmp-2", two),
-                flow("Flow 3", "xmp", three),
-                flow("background", "xmp", one, start="10s", stop="20s"),
-                flow("background", "xmp", three, start="20s", stop="30s"),
-            ]
-        },
-        "record": {
-            "rate": {"every": "100ms", "labels": [SHIFTING]},
-            "cwnd": {"every": "450us"},
-        },
-    }
-    return Point(
-        {"beta": beta}, dumps(scenario), seed, END_S, 2 * END_S * 300e6 / rates.PACKET_BITS
-    )
+    one, two = rates.transport(beta, 1), rates.transport(beta, 2, paths="disjoint")
+    text = dumps(scenario("xmp", "X-fig4", beta=beta, one=one, two=two))
+    return Point({"beta": beta}, text, seed, END_S, 2 * END_S * 300e6 / rates.PACKET_BITS)
 
 
 EXPERIMENT = Fig4()

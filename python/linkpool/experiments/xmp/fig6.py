@@ -7,16 +7,16 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study.claims import Ledger, grade
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import dumps
 
 BETAS = (4, 6)
-MARK = 15
 END_S = 30.0
 SETTLE_S = 1.0
 PHASES: dict[tuple[float, float], tuple[str, ...]] = {
@@ -93,39 +93,10 @@ def _listing(index: Sequence[Spread]) -> str:
 
 
 def _point(beta: int, seed: int) -> Point:
-    def flow(number: int, transport: str, **keys: Value) -> Value:
-        ends: dict[str, Value] = {"from": f"S{number}", "to": f"D{number}"}
-        return {"transport": transport, "label": f"Flow {number}", **ends, **keys}
-
-    scenario: dict[str, Value] = {
-        "name": f"XMP, four flows on one link, beta = {beta}",
-        "duration": "30s",
-        "topology": {
-            "dumbbell": {
-                "pairs": 4,
-                "rate": "1Gbps",
-                "delay": "50us",
-                "bottleneck_rate": "300Mbps",
-                "bottleneck_delay": "800us",
-            }
-        },
-        "queue": rates.queue(MARK),
-        "transport": {
-            "xmp-1": rates.transport(beta, 1),
-            "xmp-2": rates.transport(beta, 2),
-            "xmp-3": rates.transport(beta, 3, join_at=["5s", "15s"]),
-        },
-        "workload": {
-            "flow": [
-                flow(1, "xmp-3"),
-                flow(2, "xmp-2", start="20s"),
-                flow(3, "xmp-1", stop="25s"),
-                flow(4, "xmp-1", start="10s", stop="25s"),
-            ]
-        },
-        "record": {"rate": {"every": "250ms"}},
-    }
-    return Point({"beta": beta}, dumps(scenario), seed, END_S, END_S * 300e6 / rates.PACKET_BITS)
+    one, two = rates.transport(beta, 1), rates.transport(beta, 2)
+    three = rates.transport(beta, 3, join_at=["5s", "15s"])
+    text = dumps(scenario("xmp", "X-fig6", beta=beta, one=one, two=two, three=three))
+    return Point({"beta": beta}, text, seed, END_S, END_S * 300e6 / rates.PACKET_BITS)
 
 
 EXPERIMENT = Fig6()

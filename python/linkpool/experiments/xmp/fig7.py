@@ -7,15 +7,15 @@ from typing import ClassVar
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.study.claims import Judged, Ledger, grade, together
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import dumps
 
 SETTINGS = ((4, 20), (5, 15), (6, 10))
 """beta, and K by the paper's equation (1)."""
-RATES = ("800Mbps", "1200Mbps", "2Gbps", "1500Mbps", "500Mbps")
 TOTAL_BPS = 6e9
 END_S = 70.0
 FLOWS = tuple(f"Flow {i}" for i in range(1, 6))
@@ -148,50 +148,10 @@ def _listing(factors: dict[Subflow, float | None], which: Sequence[Subflow]) -> 
 
 
 def _point(beta: int, mark: int, seed: int) -> Point:
-    flows: list[Value] = [
-        {
-            "transport": "xmp-2",
-            "label": label,
-            "from": f"S{i}",
-            "to": f"D{i}",
-            "start": f"{5 * (i - 1)}s",
-        }
-        for i, label in enumerate(FLOWS, start=1)
-    ]
-    flows += [
-        {
-            "transport": "xmp-1",
-            "label": "background",
-            "from": "X3",
-            "to": "Y3",
-            "start": f"{25 + 5 * i}s",
-            "stop": f"{45 + 5 * i}s",
-        }
-        for i in range(4)
-    ]
-    scenario: dict[str, Value] = {
-        "name": f"XMP, rate compensation, beta = {beta}, K = {mark}",
-        "duration": f"{END_S:g}s",
-        "topology": {
-            "ring": {
-                "bottleneck_rates": list(RATES),
-                "bottleneck_delays": ["165us"] * len(RATES),
-                "rate": "10Gbps",
-                "delay": "5us",
-            }
-        },
-        "queue": rates.queue(mark),
-        "transport": {
-            "xmp-1": rates.transport(beta, 1),
-            "xmp-2": rates.transport(beta, 2, paths="disjoint"),
-        },
-        "workload": {"flow": flows},
-        "routing": {"reconverge": "never"},
-        "change": [{"at": "60s", "links": ["A3<->B3"], "state": "down"}],
-        "record": {"rate": {"every": "5s", "labels": list(FLOWS)}},
-    }
+    one, two = rates.transport(beta, 1), rates.transport(beta, 2, paths="disjoint")
+    text = dumps(scenario("xmp", "X-fig7", beta=beta, mark=mark, one=one, two=two))
     keys: Keys = {"beta": beta, "mark": mark}
-    return Point(keys, dumps(scenario), seed, END_S, END_S * TOTAL_BPS / rates.PACKET_BITS)
+    return Point(keys, text, seed, END_S, END_S * TOTAL_BPS / rates.PACKET_BITS)
 
 
 EXPERIMENT = Fig7()

@@ -23,11 +23,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 DASHES = ("-", "--", ":")
 
 
-def queue(mark: int) -> Table:
-    """Return the queue of every port."""
-    return {"limit": 100, "mark": mark, "mark_when": ">"}
-
-
 def transport(beta: int, subflows: int, **keys: Value) -> Table:
     """Return XMP with so many subflows."""
     return {

@@ -17,7 +17,7 @@ from linkpool.study.experiment import KEY_SEED, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import Table, Value
+from linkpool.study.toml import Table
 
 XMP = "xmp-2"
 OTHERS = ("lia-2", "tcp", "dctcp")
@@ -49,25 +49,11 @@ def point(
         settings: more settings of both transports.
 
     """
-    scenario = fattree.fabric(f"XMP-2 beside {other}, {limit}", limit, large_flows)
-    more = settings or {}
-    scenario["transport"] = {s: {**fattree.transport(s), **more} for s in (XMP, other)}
-    scenario["roles"] = {"half": fattree.HOSTS // 2}
-    # At most 4 flows into a host, of which 2 of each scheme.
-    same: dict[str, Value] = {
-        "label": fattree.LARGE,
-        "size": fattree.PARETO,
-        "at_most": 2,
-        "repeat": "each",
-    }
-    scenario["workload"] = {
-        "random": [
-            {"transport": XMP, "role": "half", **same},
-            {"transport": other, "role": "others", **same},
-        ]
-    }
+    schemes = {s: {**fattree.transport(s), **(settings or {})} for s in (XMP, other)}
+    name = f"XMP-2 beside {other}, {limit}"
+    found = fattree.fabric(name, limit, large_flows, schemes, "beside", other)
     keys: Keys = {"beside": other, "limit": limit}
-    return fattree.sized(keys, scenario, seed, large_flows * fattree.LARGE_B["random"])
+    return fattree.sized(keys, found, seed, large_flows * fattree.LARGE_B["random"])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""Scenarios of papers: tables of `scenarios.toml`, in which words in braces stand for values."""
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from linkpool.study.toml import Value
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def scenario(folder: str, name: str, /, **words: "Value | None") -> dict[str, Any]:
+    """Return a scenario of a paper with its words in place.
+
+    A text that is one word in braces becomes its value, be it a number or a table; without a value
+    (None) its key is left out. Other texts, and keys, have the words in them.
+
+    >>> scenario("xmp", "X-fig6", beta=4, one={}, two={}, three={})["name"]
+    'XMP, four flows on one link, beta = 4'
+    """
+    filled: dict[str, Any] = _filled(_read(folder)[name], words)
+    return filled
+
+
+@cache
+def _read(folder: str) -> dict[str, Any]:
+    file = Path(__file__).parent / folder / "scenarios.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _filled(value: Any, words: dict[str, Any]) -> Any:
+    if isinstance(value, str):
+        whole = re.fullmatch(r"\{(\w+)\}", value)
+        return words[whole[1]] if whole else value.format(**words)
+    if isinstance(value, list):
+        return [_filled(each, words) for each in value]
+    if isinstance(value, dict):
+        filled = {key.format(**words): _filled(each, words) for key, each in value.items()}
+        return {key: each for key, each in filled.items() if each is not None}
+    return value
