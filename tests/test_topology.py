@@ -245,6 +245,20 @@ def test_parallel_cables_are_counted_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+def test_names_of_control_characters_are_drawn_as_escapes(tmp_path: Path) -> None:
+    """No font has a glyph for them."""
+    nodes = [
+        {"id": name, "kind": kind}
+        for name, kind in (("a\a", "host"), ("b", "host"), ("s", "switch"))
+    ]
+    edges = [{"source": h, "target": "s", "rate": "1Gbps", "delay": "1us"} for h in ("a\a", "b")]
+    file = tmp_path / "g.json"
+    file.write_text(json.dumps({"nodes": nodes, "edges": edges}), encoding="utf-8")
+    written = [text.get_text() for text in draw(Fabric.of(file)).axes[0].texts]
+    assert written == ["a\\x07", "b", "s"]
+
+
+@pytest.mark.core
 @pytest.mark.parametrize("scenario", PAGES, ids=lambda path: path.stem)
 def test_no_two_nodes_are_drawn_on_each_other(scenario: Path) -> None:
     """Whatever the layout."""

@@ -19,6 +19,7 @@ pub struct NoCompiler;
 
 impl Compile for NoCompiler {
     fn compile(&self, _: &str, _: &str) -> Result<Vec<&'static Definition>, String> {
-        Err("algorithms in Python need the Python package of linkpool".to_string())
+        Err("algorithms in Python do not run here; leave `controls` out, and name one of linkpool's own in `control`"
+            .to_string())
     }
 }

@@ -7,6 +7,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from linkpool.plain import plain
 from linkpool.topology.fabric import LAYERS, Fabric
 from linkpool.topology.layout import positions
 from linkpool.units import show_rate
@@ -79,7 +80,7 @@ def draw(fabric: Fabric) -> Figure:
             below = node < fabric.hosts or fabric.layers[node] == "nvlink"
             above = -12 if layered and below else 5
             axes.annotate(
-                name,
+                plain(name),  # a font has no glyph for a control character
                 at[node],
                 (0, above),
                 textcoords="offset points",

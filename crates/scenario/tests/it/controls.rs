@@ -36,7 +36,8 @@ fn they_need_a_compiler() {
     let found = errors(TEXT);
     let expected = [
         "base.toml:2: controls.0: mine.py cannot be read: No such file or directory",
-        "base.toml:2: controls.1: algorithms in Python need the Python package of linkpool",
+        "base.toml:2: controls.1: algorithms in Python do not run here; leave `controls` out, and name one of linkpool's own \
+         in `control`",
         "base.toml:2: controls.2: expected the name of a Python file, such as \"my_control.py\", or a table",
     ];
     assert!(found.iter().any(|error| error.starts_with(expected[2])), "{found:#?}");
