@@ -1,7 +1,8 @@
 """An experiment whose title, place and claims its paper's file declares."""
 
 from abc import ABC
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from linkpool.experiments.papers import EXPERIMENTS, Declared
 from linkpool.study.claims import Ledger
@@ -39,3 +40,32 @@ class Published(Experiment, ABC):
         """Return a ledger of the claims that the paper's file states."""
         claims = {name: Stated(*of) for name, of in self.declared.claims.items()}
         return Ledger(self.id, setting, claims)
+
+
+@dataclass(frozen=True)
+class LongRuns(Published, ABC):
+    """An experiment of few and long runs, which is shortened by seeds, then by simulated time.
+
+    Attributes:
+        duration_s: simulated seconds, without the drain.
+        step_s: shorter durations are multiples of it.
+        least_s: none is shorter.
+
+    """
+
+    duration_s: float = 20.0
+    step_s: ClassVar[float] = 1.0
+    least_s: ClassVar[float] = 1.0
+
+    def extent(self) -> str:
+        """Say how much time is simulated, with how many seeds."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return fewer seeds, and below one seed less time."""
+        seeds = max(round(self.seeds * scale), 1)
+        share = min(scale * self.seeds / seeds, 1.0)
+        steps = round(self.duration_s * share / self.step_s)
+        return replace(
+            self, seeds=seeds, duration_s=max(round(steps * self.step_s, 6), self.least_s)
+        )

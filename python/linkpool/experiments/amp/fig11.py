@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from linkpool.experiments.amp.shift import Shift
-from linkpool.study.claims import Ledger, by_factor
+from linkpool.study.claims import Ledger
 
 
 @dataclass(frozen=True)
@@ -14,15 +14,7 @@ class Fig11(Shift):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the shift times, and their order, at each delay."""
-        times = self.times(data)
-        for scheme, paper_ms in (("amp", 3.0), ("xmp", 3.0), ("dcm", 7.0)):
-            ledger.judge(
-                "{scheme}",
-                f"{times[scheme]} ms",
-                times[scheme].value,
-                scheme=scheme,
-                paper_ms=paper_ms,
-            )
+        times = self.judge_times(ledger, data, {"amp": 3.0, "xmp": 3.0, "dcm": 7.0})
         amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
         ledger.judge("alike", f"AMP {times['amp']} ms, XMP {times['xmp']} ms", amp, xmp)
         slowest = None if amp is None or xmp is None else max(amp, xmp)
@@ -30,7 +22,8 @@ class Fig11(Shift):
         ledger.judge(
             "slower",
             "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
-            by_factor(ratio, 7 / 3),
+            ratio,
+            paper=7 / 3,
         )
 
 

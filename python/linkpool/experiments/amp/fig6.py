@@ -14,15 +14,7 @@ class Fig6(Shift):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge both shift times, and their order, at each delay."""
-        times = self.times(data)
-        for scheme, paper_ms in (("mptcp-cut", 3.0), ("dcm", 7.0)):
-            ledger.judge(
-                "{scheme}",
-                f"{times[scheme]} ms",
-                times[scheme].value,
-                scheme=scheme,
-                paper_ms=paper_ms,
-            )
+        times = self.judge_times(ledger, data, {"mptcp-cut": 3.0, "dcm": 7.0})
         cut, dcm = times["mptcp-cut"].value, times["dcm"].value
         later = None if cut is None or dcm is None else dcm - cut
         ledger.judge("slower", "no data" if later is None else f"{later:.2f} ms", later)

@@ -9,7 +9,7 @@ about what an eye tells apart in the paper's figure.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
+from linkpool.study.claims import Ledger
 from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
@@ -132,9 +133,15 @@ class Shift(setting.Delayed):
         panels = [panel(scheme) for scheme in self.schemes]
         return Frame(panels, f"{self.title} at 2 s", (3.6, 2.4), sharey="row", legend=0)
 
-    def times(self, data: pl.DataFrame) -> dict[str, Spread]:
-        """Return the shift times of each scheme."""
-        return {s: shifts(data.filter(pl.col("scheme") == s)) for s in self.schemes}
+    def judge_times(
+        self, ledger: Ledger, data: pl.DataFrame, paper_ms: Mapping[str, float]
+    ) -> dict[str, Spread]:
+        """Judge the shift time of each scheme; return them."""
+        times = {s: shifts(data.filter(pl.col("scheme") == s)) for s in self.schemes}
+        for scheme, paper in paper_ms.items():
+            found = times[scheme]
+            ledger.judge("{scheme}", f"{found} ms", found.value, scheme=scheme, paper_ms=paper)
+        return times
 
 
 def shifts(rows: pl.DataFrame) -> Spread:

@@ -5,13 +5,14 @@ The transports, the fabric and the numbers of the paper are those of each experi
 
 from abc import ABC
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from linkpool.columns import Column
-from linkpool.experiments.declared import Published
+from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.scenarios import scenario
@@ -227,25 +228,10 @@ def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
 
 
 @dataclass(frozen=True)
-class Mixed(Published, ABC):
-    """An experiment of runs of the common scenario.
+class Mixed(LongRuns, ABC):
+    """An experiment of runs of the common scenario."""
 
-    Attributes:
-        duration_s: simulated seconds, without the drain.
-
-    """
-
-    duration_s: float = 20.0
-
-    def extent(self) -> str:
-        """Say how much time is simulated."""
-        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-    def shortened(self, scale: float) -> "Mixed":
-        """Return fewer seeds, and below one seed less time."""
-        seeds = max(round(self.seeds * scale), 1)
-        share = min(scale * self.seeds / seeds, 1.0)
-        return replace(self, seeds=seeds, duration_s=max(round(self.duration_s * share, 1), 1.0))
+    step_s: ClassVar = 0.1
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow, and one per second and port of a core switch."""

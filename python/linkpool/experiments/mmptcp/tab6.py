@@ -1,14 +1,14 @@
 """MMPTCP, Table 6: long flows alone, and what switching between phases costs them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
-from linkpool.experiments.declared import Published
+from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.mixed import CORE, LONG
 from linkpool.experiments.mmptcp.mixed_table import number, percent
@@ -37,11 +37,10 @@ LOSS = {1: 0.002, 2: 0.003, 5: 0.003, 20: 0.003}
 
 
 @dataclass(frozen=True)
-class Tab6(Published):
+class Tab6(LongRuns):
     """One run of 20 s gives all durations, as flows never end: a run of 5 s is its beginning."""
 
     id: str = "M-tab6"
-    duration_s: float = 20.0
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         KEY_SEED,
@@ -53,18 +52,6 @@ class Tab6(Published):
         Column("offered", "i64", "packets", "of a port: packets sent and dropped"),
         Column("drops", "i64", "packets", "of a port: packets dropped"),
     )
-
-    def extent(self) -> str:
-        """Say how much time is simulated."""
-        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-    def shortened(self, scale: float) -> "Tab6":
-        """Return fewer seeds, and below one seed less time."""
-        seeds = max(round(self.seeds * scale), 1)
-        share = min(scale * self.seeds / seeds, 1.0)
-        return replace(
-            self, seeds=seeds, duration_s=max(float(round(self.duration_s * share)), 1.0)
-        )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme and seed."""

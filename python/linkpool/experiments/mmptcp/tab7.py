@@ -1,7 +1,7 @@
 """MMPTCP, Table 7: incast in the 1:1 fat-tree."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import ClassVar
@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
-from linkpool.experiments.declared import Published
+from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
@@ -82,12 +82,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Tab7(Published):
+class Tab7(LongRuns):
     """Every 500 ms, 20, 40 or 100 hosts drawn at random send 70 KB each to one host."""
 
     id: str = "M-tab7"
     ks: tuple[int, ...] = KS
-    duration_s: float = 20.0
+    step_s: ClassVar = EVERY_S
+    least_s: ClassVar = EVERY_S
     seeds: int = 20
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
@@ -139,18 +140,6 @@ class Tab7(Published):
         """Return a row per flow."""
         counted = (pl.col("established_s") <= self.duration_s).fill_null(False).alias("counted")
         return result.flows.select(counted, "fct_established_s", "timeouts")
-
-    def extent(self) -> str:
-        """Say how many bursts are run."""
-        seeds = f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
-        return f"{self.duration_s:g} s of {seeds}"
-
-    def shortened(self, scale: float) -> "Tab7":
-        """Return fewer seeds, and below one seed fewer bursts."""
-        seeds = max(round(self.seeds * scale), 1)
-        share = min(scale * self.seeds / seeds, 1.0)
-        bursts = max(round(self.duration_s / EVERY_S * share), 1)
-        return replace(self, seeds=seeds, duration_s=bursts * EVERY_S)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the medians, and MPTCP's collapse with faithful transport and with the faults."""

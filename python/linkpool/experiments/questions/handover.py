@@ -14,6 +14,8 @@ from linkpool.experiments.questions.question import Case, Panel, Quantities, Que
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
+MIXED, INCAST = "mixed", "incast"
+SENDERS = (20, 40)
 MARK = 10
 LONG, SHORT = "long", "short"
 LONG_SHARE = 0.33
@@ -166,3 +168,42 @@ class Beside(Question):
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""
         return quantities(result)
+
+
+@dataclass(frozen=True)
+class Phase1(Beside):
+    """Short flows beside long flows, and an incast, with Reno or DCTCP in phase 1."""
+
+    id: str = "Q-phase1"
+    settings: ClassVar = {MIXED: "beside\nlong flows"} | {
+        f"{INCAST} {n}": f"incast\nof {n}" for n in SENDERS
+    }
+    schemes: ClassVar = ("reno+lia", "dctcp+lia", "reno+amp", "dctcp+amp")
+    panels: ClassVar = (*Beside.panels[:-1], Beside.panels[-1]._replace(only=MIXED))
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return short flows beside long flows; or an incast, which never sees phase 2."""
+        if setting == MIXED:
+            return mixed(Load(4, 256.0), scheme)
+        if scheme.endswith("+lia"):
+            return None
+        return incast(int(setting.split()[1]), scheme)
+
+
+@dataclass(frozen=True)
+class Phase2(Beside):
+    """Short flows beside long flows, with four algorithms in phase 2."""
+
+    id: str = "Q-phase2"
+    schemes: ClassVar = ("reno+lia", "reno+dcm", "reno+xmp", "reno+amp")
+
+
+@dataclass(frozen=True)
+class Priority(Beside):
+    """Short flows beside long flows; phase 1 in the same queue, or in one that is served first."""
+
+    id: str = "Q-priority"
+    schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
+
+
+PHASE1, PHASE2, PRIORITY = Phase1(), Phase2(), Priority()

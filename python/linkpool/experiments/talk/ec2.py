@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,12 +10,12 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
-from linkpool.experiments.declared import Published
+from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -29,12 +29,14 @@ TENANT = "tenant"
 
 
 @dataclass(frozen=True)
-class Ec2(Published):
+class Ec2(LongRuns):
     """A stand-in for the cloud: a fat-tree, most of whose hosts send flows of VL2's sizes."""
 
     id: str = "T-ec2"
     k: int = 8
     duration_s: float = TURN_S * (TENANTS - 1)
+    step_s: ClassVar = 0.001
+    least_s: ClassVar = 0.004
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "of the tenant: tcp or mptcp"),
         KEY_SEED,
@@ -42,16 +44,6 @@ class Ec2(Published):
         Column("start_s", "f64", "s", "begin of the turn"),
         Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the turn"),
     )
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Take fewer seeds, and below one seed shorter turns."""
-        seeds = max(round(self.seeds * scale), 1)
-        share = min(scale * self.seeds / seeds, 1.0)
-        return replace(self, seeds=seeds, duration_s=trees.shortened(self.duration_s, share))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both schemes and every seed."""
