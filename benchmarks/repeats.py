@@ -2,8 +2,8 @@
 
     python benchmarks/repeats.py DIR [--jobs JOB ...] [--transports NAME ...] [--out FILE]
 
-Runs are kept in DIR and not made again. The tables of docs/reports/2026-11-30-what-repeats.md
-are printed, and all numbers kept in FILE.
+Runs are kept in DIR and not made again. All numbers are kept in FILE, and printed as tables, of
+which docs/reports/2026-11-30-what-repeats.md has some.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from repeats_messages import (
 )
 from repeats_replay import Replay, convert, numbered, parse
 from repeats_runs import JOBS, TRANSPORTS, Table, simulate, write_one
+from repeats_tables import lines
 
 NUMBERS = Path(__file__).parent / "figures" / "repeats.json"
 EVERY_PS = 15_000_000
@@ -208,6 +209,17 @@ def iterations(messages: Messages, first: int) -> Ints:
     return np.where(messages.iteration < first, place, model[which])
 
 
+def ends(messages: Messages) -> dict[str, list[int]]:
+    """Return when each iteration of each job had its last ACK, in order, picoseconds."""
+    found = {}
+    for label in range(int(messages.label.max()) + 1):
+        own = messages.label == label
+        last = np.zeros(int(messages.iteration[own].max()) + 1, np.int64)
+        np.maximum.at(last, messages.iteration[own], messages.ended[own])
+        found[f"job {label}"] = np.maximum.accumulate(last).tolist()
+    return found
+
+
 class Job:
     """A job with its programs, which can be replayed with other times."""
 
@@ -218,12 +230,14 @@ class Job:
         count = len(programs.source)
         own = np.flatnonzero(messages.label == label)
         self.order: list[Ints] = []
+        if len(own) % count:
+            raise ValueError("some messages have not ended: a longer duration is needed")
         for iteration in range(len(own) // count):
             rows = own
             if len(own) > count:
                 rows = own[messages.iteration[own] == iteration]
-            turn = numbered(messages.src[rows], messages.dst[rows])
-            ranked = rows[np.lexsort((turn, messages.dst[rows], messages.src[rows]))]
+            # Flows have numbers in the order of the program, whichever starts first.
+            ranked = rows[np.lexsort((messages.flow[rows], messages.dst[rows], messages.src[rows]))]
             of = np.empty(count, np.int64)
             of[order] = ranked
             self.order.append(of)
@@ -279,8 +293,6 @@ def tried(messages: Messages, jobs: list[Job], seeds: int = 3) -> list[Row]:
     """Return for each rule the most that it could gain, and the error of the time of the jobs."""
     acked = messages.ended - messages.start
     true = [job.ends(messages.duration, acked) for job in jobs]
-    for job in jobs:
-        check(messages, job)
     found: dict[str, list[tuple[float, float, float]]] = {}
     for name, model in chain(rules(messages), *(drawn(messages, seed) for seed in range(seeds))):
         work = share(messages, model == np.arange(len(messages)))
@@ -302,14 +314,21 @@ def tried(messages: Messages, jobs: list[Job], seeds: int = 3) -> list[Row]:
     ]
 
 
-def check(messages: Messages, job: Job) -> None:
-    """Hold the replay with the times of the run to the run: each start, to the picosecond."""
+def apart(messages: Messages, job: Job) -> float:
+    """Return how far the end of a replay with the times of the run is from that of the run.
+
+    It is 0, with each start at the picosecond of the run, where messages of a pair come in order.
+    """
     begin = np.zeros(int(job.replay.programs.rank.max()) + 1, np.int64)
+    different = 0
     for rows in job.order:
         acked = messages.ended[rows] - messages.start[rows]
         started, begin = job.replay.iteration(begin, messages.duration[rows], acked)
-        if (started != messages.start[rows]).any():
-            raise ValueError("the replay with the times of the run is not the run")
+        different += int((started != messages.start[rows]).sum())
+    if not different:
+        return 0.0
+    last = max(int(messages.ended[rows].max()) for rows in job.order)
+    return abs(float(begin.max()) / last - 1)
 
 
 def rates(messages: Messages, directory: Path) -> list[Row]:
@@ -356,30 +375,51 @@ def connections(messages: Messages) -> Ints:
 
 def measure(job: str, transport: str, directory: Path) -> dict[str, object]:
     """Run a job with a transport, and return its numbers."""
-    long = job.startswith("permutation") or job.endswith("-long")
+    kind = JOBS[job].kind
+    long = kind == "permutation" or job.endswith("-long")
     record: Table | None = {"rate": {"every": "15us"}} if long else None
     out = directory / job / transport
     result = simulate(transport, job, out, record)
-    first = JOBS[job].workloads[0]
-    messages = read(out, JOBS[job].ports, whole_number(first, "groups", 1))
     numbers: dict[str, object] = {
         "job": job,
         "transport": transport,
         "hops": result.run["packet_hops"],
         "cpu_s": result.run["cpu_s"],
-        "exact": exact(messages),
-        "whole": whole(messages, job),
-        "groups": grouped(messages),
     }
+    if job.endswith("-empty"):
+        return numbers
+    groups = whole_number(JOBS[job].workloads[0], "groups", 1)
+    messages = read(out, JOBS[job].ports, groups)
+    numbers["exact"] = exact(messages)
+    numbers["whole"] = whole(messages, job)
+    numbers["groups"] = grouped(messages)
+    numbers["ends"] = ends(messages)
     if long:
         numbers["rates"] = rates(messages, out)
-    if not job.startswith("permutation"):
-        numbers["rules"] = tried(messages, jobs_of(messages, job, directory))
+    if kind != "permutation":
+        jobs = jobs_of(messages, job, directory)
+        numbers["replay apart"] = max(apart(messages, each) for each in jobs)
+        numbers["rules"] = tried(messages, jobs)
     return numbers
 
 
+def short(value: object) -> object:
+    """Return numbers with six digits, which is more than what they are worth."""
+    if isinstance(value, dict):
+        return {key: short(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [short(each) for each in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def keep(numbers: list[dict[str, object]], file: Path) -> None:
+    """Write the numbers, a run a line."""
+    rows = ",\n".join(json.dumps(short(each)) for each in numbers)
+    file.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Measure all that is asked for."""
+    """Measure all that is asked for, and print the tables of all that is kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--jobs", nargs="*", default=list(JOBS))
@@ -392,8 +432,8 @@ def main() -> None:
             numbers = measure(job, transport, options.directory)
             found = [f for f in found if (f["job"], f["transport"]) != (job, transport)]
             found.append(numbers)
-            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-            print(json.dumps(numbers), flush=True)
+            keep(found, options.out)
+    print("\n".join(lines(found, list(JOBS), list(TRANSPORTS))))
 
 
 if __name__ == "__main__":

@@ -155,8 +155,6 @@ def skip(
     for episode in groups:
         low = -(-episode.begin // series.every) + window
         high = episode.end // series.every
-        if low >= high:
-            continue
         members = np.array(episode.members)
         held = steady[rows[members], low:high]
         if not alone:

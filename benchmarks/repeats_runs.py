@@ -92,7 +92,12 @@ JOBS: dict[str, Job] = {
     "ring-128": Job(8, "50ms", "collective", [_collective(RING, 128, 65536, iterations=4)]),
     "ring-1024": Job(16, "100ms", "collective", [_collective(RING, 1024, 16384)]),
     "rings-4x32": Job(8, "100ms", "collective", [_collective(RING, 32, 262144, **ACROSS)]),
-    "rings-4x32-long": Job(8, "100ms", "collective", [_collective(RING, 32, 8 << 20, **ACROSS)]),
+    "rings-4x32-long": Job(
+        8,
+        "150ms",
+        "collective",
+        [_collective("ring-reduce-scatter", 32, 8 << 20, **ACROSS)],
+    ),
     "all-to-all-64": Job(
         8, "50ms", "collective", [_collective("all-to-all", 64, 262144, stride=2, iterations=4)]
     ),
@@ -102,6 +107,11 @@ JOBS: dict[str, Job] = {
         "1s",
         "training",
         [_training(**SPREAD), _training(**SPREAD, first_host=64, forward="130us")],
+    ),
+    # As many messages, of a byte: what a run costs when all packets are skipped.
+    "ring-128-empty": Job(8, "50ms", "collective", [_collective(RING, 128, 1, iterations=4)]),
+    "training-128-empty": Job(
+        8, "1s", "training", [_training(tensor="4B", activations="1B", gradients="8B")]
     ),
     "training-128-12": Job(8, "1s", "training", [_training(micro_batches=2, iterations=12)]),
     **{

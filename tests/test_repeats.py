@@ -14,6 +14,7 @@ import repeats_messages as messages
 import repeats_rates as rates
 import repeats_replay as replay
 import repeats_runs as runs
+import repeats_tables as tables
 
 
 def ints(*values: int) -> messages.Ints:
@@ -55,6 +56,21 @@ def test_pictures_are_of_offsets_and_kinds() -> None:
     assert other[0] != other[2]
 
 
+def test_a_picture_knows_who_was_there_before() -> None:
+    # 0 begins 5 before 1 of the same kind: the other is later for 0, and was there for 1.
+    picture = messages.pictures(ints(1, 1), ints(0, 5), (ints(0), ints(1)))
+    assert picture[0] != picture[1]
+    assert messages.rounded(ints(4, 5, 14, -4, -6), 10).tolist() == [0, 1, 1, 0, -1]
+
+
+def test_members_stand_for_each_other_by_kind() -> None:
+    # With a grain of 10 the groups are alike, though the second begins with the other kind.
+    start, kind = ints(0, 4, 100, 104), ints(8, 3, 3, 8)
+    block = messages.components(4, (ints(0, 2), ints(1, 3)))
+    key = messages.blocks(block, kind, start, grain=10)
+    assert messages.first_like(block, key, kind, start).tolist() == [0, 1, 1, 0]
+
+
 def test_groups_that_come_again_stand_for_each_other() -> None:
     # Two groups of two; their members begin in another order of kinds than of numbers.
     start = ints(0, 4, 100, 104, 200, 203)
@@ -86,7 +102,41 @@ def test_first_ones_of_a_key_are_models() -> None:
     assert set(drawn[[3, 5]].tolist()) <= {0, 2}
     many = repeats.memo(messages.mix(np.zeros(400, np.int64)), 2, np.random.default_rng(1))
     assert 100 < int((many[2:] == 1).sum()) < 300
+    assert repeats.memo(messages.mix(ints(1, 2)), 16, np.random.default_rng(1)).tolist() == [0, 1]
     assert repeats.later(keys).tolist() == [False, False, True, True, True, True]
+
+
+def test_iterations_take_their_times_from_the_last_that_is_simulated() -> None:
+    # Two messages of a pair in each of three iterations; those of the third end first.
+    read = lone(1, 1)
+    zero = np.zeros(6, np.int64)
+    six = replace(
+        read, flow=np.arange(6), label=zero, src=zero, dst=zero, iteration=ints(0, 0, 1, 1, 2, 2)
+    )
+    assert repeats.iterations(six, 1).tolist() == [0, 1, 0, 1, 0, 1]
+    assert repeats.iterations(six, 2).tolist() == [0, 1, 2, 3, 2, 3]
+    six = replace(six, ended=ints(3, 9, 12, 11, 5, 4))
+    assert repeats.ends(six) == {"job 0": [9, 12, 12]}
+
+
+def test_ends_of_iterations_by_the_first_of_them() -> None:
+    # Simulated to 130: the second and the third took 10 and 20. Two more make 160, not 150.
+    assert tables.extrapolated([100, 110, 130, 140, 150], 3) == pytest.approx(160 / 150 - 1)
+    many = [{"job": "j", "transport": t, "ends": {"job 0": [10, 20, 40]}} for t in ("a", "b")]
+    assert tables.by_iterations(many, "j", ["b", "a"]) == [
+        "| iterations | b | a |",
+        "|---|---|---|",
+        "| 2 simulated | 25% | 25% |",
+        "| one takes, ms | 1e-08 to 2e-08 | 1e-08 to 2e-08 |",
+    ]
+
+
+def test_hosts_of_ranks() -> None:
+    spread: runs.Table = {"placement": "spread", "first_host": 6}
+    assert repeats.hosts_of(spread, np.arange(4), 4).tolist() == [12, 14, 1, 3]
+    rings: runs.Table = {"groups": 2, "stride": 4, "group_stride": 1, "first_host": 1}
+    assert repeats.hosts_of(rings, np.arange(4), 4).tolist() == [1, 5, 2, 6]
+    assert repeats.hosts_of({"groups": 2, "stride": 4}, np.arange(4), 4).tolist() == [0, 4, 8, 12]
 
 
 PROGRAMS = """num_ranks 2
@@ -162,11 +212,14 @@ def test_a_replay_with_the_times_of_the_run_is_the_run(
     read = messages.read(out, 4)
     assert read.work.sum() == pytest.approx(1)
     for job in repeats.jobs_of(read, "small", tmp_path):
-        repeats.check(read, job)
+        assert repeats.apart(read, job) == 0
         moved = read.start.copy()
         moved[job.order[1][5]] += 1
-        with pytest.raises(ValueError, match="is not the run"):
-            repeats.check(replace(read, start=moved, ended=read.ended + moved - read.start), job)
+        later = replace(read, start=moved, ended=read.ended + moved - read.start)
+        assert repeats.apart(later, job) > 0
+        fewer = replace(read, label=np.where(read.flow == read.flow[0], 7, read.label))
+        with pytest.raises(ValueError, match="longer"):
+            repeats.jobs_of(fewer, "small", tmp_path)
 
 
 def test_steady_windows() -> None:
