@@ -331,15 +331,14 @@ def apart(messages: Messages, job: Job) -> float:
     return abs(float(begin.max()) / last - 1)
 
 
-def rates(messages: Messages, directory: Path) -> list[Row]:
+def rates(messages: Messages, directory: Path, jobs: list[Job]) -> list[Row]:
     """Return what extrapolation of steady rates would skip, by window and bound."""
+    acked = messages.ended - messages.start
     series = repeats_rates.read_series(directory, EVERY_PS)
     connection = connections(messages)
     pairs = joined(messages, False)
     beside = repeats_rates.neighbours(len(messages), pairs)
     groups = list(repeats_rates.episodes(messages.start, messages.ended, beside))
-    time = (messages.ended - messages.start).astype(float)
-    last = float(messages.ended.max())
     found: list[Row] = []
     for window in (16, 64):
         for bound in (0.01, 0.05, 0.2):
@@ -347,6 +346,11 @@ def rates(messages: Messages, directory: Path) -> list[Row]:
                 skipped = repeats_rates.skip(
                     messages, connection, series, groups, window, bound, alone
                 )
+                late = np.rint(skipped.late).astype(np.int64)
+                if jobs:
+                    made = max(job.ends(messages.duration + late, acked + late)[-1] for job in jobs)
+                else:
+                    made = float((messages.ended + late).max())
                 found.append(
                     {
                         "window": window,
@@ -354,11 +358,9 @@ def rates(messages: Messages, directory: Path) -> list[Row]:
                         "rule": "each flow" if alone else "whole group",
                         "share": skipped.share,
                         "speedup": 1 / (1 - skipped.share),
-                        "mean error of a flow": float(np.mean(abs(skipped.late) / time)),
-                        "largest error of a flow": float(np.max(abs(skipped.late) / time)),
-                        "error of the last": abs(
-                            float((messages.ended + skipped.late).max()) / last - 1
-                        ),
+                        "mean error of a flow": float(np.mean(abs(late) / acked)),
+                        "largest error of a flow": float(np.max(abs(late) / acked)),
+                        "error of the last": abs(made / float(messages.ended.max()) - 1),
                     }
                 )
     return found
@@ -394,10 +396,10 @@ def measure(job: str, transport: str, directory: Path) -> dict[str, object]:
     numbers["whole"] = whole(messages, job)
     numbers["groups"] = grouped(messages)
     numbers["ends"] = ends(messages)
+    jobs = [] if kind == "permutation" else jobs_of(messages, job, directory)
     if long:
-        numbers["rates"] = rates(messages, out)
-    if kind != "permutation":
-        jobs = jobs_of(messages, job, directory)
+        numbers["rates"] = rates(messages, out, jobs)
+    if jobs:
         numbers["replay apart"] = max(apart(messages, each) for each in jobs)
         numbers["rules"] = tried(messages, jobs)
     return numbers

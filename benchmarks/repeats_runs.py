@@ -110,6 +110,7 @@ JOBS: dict[str, Job] = {
     ),
     # As many messages, of a byte: what a run costs when all packets are skipped.
     "ring-128-empty": Job(8, "50ms", "collective", [_collective(RING, 128, 1, iterations=4)]),
+    "ring-1024-empty": Job(16, "100ms", "collective", [_collective(RING, 1024, 1)]),
     "training-128-empty": Job(
         8, "1s", "training", [_training(tensor="4B", activations="1B", gradients="8B")]
     ),

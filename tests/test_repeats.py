@@ -251,6 +251,12 @@ def test_episodes_end_where_a_message_of_the_group_starts_or_ends() -> None:
     ]
 
 
+def test_messages_that_start_together_have_no_episode_before() -> None:
+    beside = rates.neighbours(2, (ints(0), ints(1)))
+    found = list(rates.episodes(ints(5, 5), ints(9, 9), beside))
+    assert [(sorted(e.members), e.begin, e.end) for e in found] == [([0, 1], 5, 9)]
+
+
 def lone(size: int, end: int) -> messages.Messages:
     none = messages.Ports(ints(), ints())
     one = ints(0)
@@ -265,16 +271,46 @@ def lone(size: int, end: int) -> messages.Messages:
 
 
 def test_what_extrapolation_skips() -> None:
-    # 10 bytes an interval for 8 intervals, then 20 for 4: 160 bytes in 1,200 ps.
-    sums = np.concatenate([[0], np.cumsum([10.0] * 8 + [20.0] * 4)])[None, :]
+    # 10 bytes an interval for 8 intervals, then 20 for 8: 240 bytes in 1,600 ps.
+    sums = np.concatenate([[0], np.cumsum([10.0] * 8 + [20.0] * 8)])[None, :]
     series = rates.Series(100, {0: 0}, sums)
-    message = lone(160, 1200)
-    whole = [rates.Episode([0], 0, 1200)]
+    message = lone(240, 1600)
+    whole = [rates.Episode([0], 0, 1600)]
     found = rates.skip(message, ints(0), series, whole, 4, 0.01)
-    # Steady at 400 ps, with 120 bytes to go, for which 10 an interval need 1,200 ps, not 800.
-    assert found.share == pytest.approx(120 / 160)
-    assert found.late.tolist() == pytest.approx([400])
-    halves = [rates.Episode([0], 0, 800), rates.Episode([0], 800, 1200)]
+    # Steady at 400 ps, with 200 bytes to go, for which 10 an interval need 2,000 ps, not 1,200.
+    assert found.share == pytest.approx(200 / 240)
+    assert found.late.tolist() == pytest.approx([800])
+    halves = [rates.Episode([0], 0, 800), rates.Episode([0], 800, 1600)]
     found = rates.skip(message, ints(0), series, halves, 4, 0.01)
-    assert found.share == pytest.approx(40 / 160)
+    assert found.share == pytest.approx((40 + 80) / 240)
     assert found.late.tolist() == pytest.approx([0])
+    thirds = [rates.Episode([0], 0, 1000), rates.Episode([0], 1000, 1600)]
+    found = rates.skip(message, ints(0), series, thirds, 4, 0.01)
+    # From 400 to 1,000 ps 80 bytes come, for which 10 an interval need 200 ps more.
+    assert found.share == pytest.approx((80 + 40) / 240)
+    assert found.late.tolist() == pytest.approx([200])
+
+
+def test_a_group_is_steady_when_all_are() -> None:
+    # The second flow never is; the first is from 400 ps on.
+    sums = np.cumsum([[0, *[10.0] * 12], [0, *[1.0, 9.0, 5.0] * 4]], axis=1)
+    series = rates.Series(100, {0: 0, 1: 1}, sums)
+    two = replace(lone(120, 1200), flow=ints(0, 1), size=ints(120, 60))
+    groups = [rates.Episode([0, 1], 0, 1200)]
+    assert rates.skip(two, ints(0, 1), series, groups, 4, 0.01).share == 0
+    alone = rates.skip(two, ints(0, 1), series, groups, 4, 0.01, alone=True)
+    assert alone.share == pytest.approx(80 / 180)
+
+
+def test_the_best_rule_within_the_bound() -> None:
+    rules = [
+        {"rule": "group, a", "speedup": 2.5, "error": 0.009},
+        {"rule": "group, b", "speedup": 9.0, "error": 0.02},
+        {"rule": "pair", "speedup": 50.0, "error": 0.0},
+    ]
+    assert tables.best_group({"rules": rules}) == "2.5, 0.9%"
+    row = {"rule": "whole group", "speedup": 4.0, "mean error of a flow": 0.001}
+    late = [{**row, "error of the last": e, "speedup": g} for e, g in ((0.02, 8.0), (0.004, 4.0))]
+    assert tables.best_steady({"rates": late}) == "4, 0.4%"
+    assert tables.best_steady({"rates": late[:1]}) == ""
+    assert [tables.percent(x) for x in (0.123, 0.0994, 0.00012)] == ["12%", "9.9%", "0.012%"]
