@@ -13,6 +13,7 @@ import pytest
 
 from fake_core import FakeCore, FakeScenario
 from linkpool import cores
+from linkpool.experiments import published
 from linkpool.experiments.amp.fig6 import EXPERIMENT as FIG6
 from linkpool.result import Result
 from linkpool.study import style
@@ -117,3 +118,25 @@ def test_only_data_of_just_these_runs_is_done(
     assert (made.missing, made.seconds, made.done) == (0, 0.0, True)
     assert (more.missing, more.done) == (more.runs - made.runs, False)
     assert more.missing > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "seeds", "duration_s"),
+    [
+        ("M-tab1", 0.5, 2, 20.0),  # 2.5 of 5 seeds
+        ("M-tab1", 0.1, 1, 10.0),  # half of a seed: half of 20 s
+        ("M-tab1", 0.0173, 1, 1.7),  # 1.73 s, in steps of 0.1 s
+        ("M-tab1", 0.001, 1, 1.0),
+        ("M-tab6", 0.0173, 1, 2.0),  # in steps of 1 s
+        ("M-tab7", 0.01, 1, 4.0),  # a fifth of one of 20 seeds
+        ("M-tab7", 0.0001, 1, 0.5),  # a burst
+        ("T-ec2", 0.01, 1, 0.9),
+        ("T-ec2", 0.00001, 1, 0.004),
+    ],
+)
+def test_long_runs_are_shortened_by_seeds_and_then_by_time(
+    name: str, scale: float, seeds: int, duration_s: float
+) -> None:
+    short = published().load(name).shortened(scale)
+    assert short.seeds == seeds
+    assert short.extent() == f"{duration_s:g} s of {seeds} seed{'s' if seeds > 1 else ''}"
