@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -244,6 +245,21 @@ WRONG: list[tuple[str, Callable[[str], str], str]] = [
         "roles is in the scenario",
     ),
     (
+        "a shared buffer of one layer",
+        lambda text: text.replace(
+            "[transport",
+            '[queue.layer.core]\nshared_buffer = { size = "1MB", alpha = 1 }\n[transport',
+        ),
+        "queue.layer.core.shared_buffer is in the scenario",
+    ),
+    (
+        "a weight",
+        lambda text: text.replace(
+            "[queue]", '[routing]\nlink = [{ name = "e0.0->a0.0", weight = 3 }]\n[queue]'
+        ),
+        "routing.link is in the scenario",
+    ),
+    (
         "conga",
         lambda text: text.replace("[queue]", '[routing]\nkind = "conga"\n[queue]'),
         "routing.kind is 'conga'",
@@ -295,9 +311,71 @@ def test_a_trace_that_is_uneven_or_waits_is_refused(tmp_path: Path) -> None:
         estimate(loaded(incasts), "test.toml", [1])
 
 
+@pytest.mark.parametrize("to", ["random", "other-racks"])
+def test_flows_go_as_far_as_in_the_fabric(to: str, tmp_path: Path) -> None:
+    """Of 15 other hosts of k = 4, one is in the rack, two are in the pod, and twelve beyond."""
+    small = FAT_TREE.replace("k = 8\nhosts_per_edge = 8", "k = 4")
+    settings = ("workload.poisson.0.size=1KB", f"workload.poisson.0.to={to}")
+    whole = document(small, *settings)
+    fabric = Shape.of(whole["topology"])
+    assert fabric.size == 16
+    workload = Source(whole, "test.toml", fabric, False).write(fabric, 1, tmp_path)
+    text = dumps({**whole, "topology": fabric.topology(), "workload": workload})
+    flows = loaded(text).plan()["flows"]
+    far = np.bincount([(a // 2 != b // 2) + (a // 4 != b // 4) for a, b, *_ in flows], minlength=3)
+    shares = np.array([1, 2, 12] if to == "random" else [0, 2, 12], float)
+    shares /= shares.sum()
+    error = 5 * np.sqrt(shares * (1 - shares) / len(flows))
+    assert (abs(far / len(flows) - shares) <= error).all()
+
+
+def test_hosts_of_a_trace_carry_their_share_of_its_bytes(tmp_path: Path) -> None:
+    """One host in ten sends 100 times as much: 12 hosts at random vary by two thirds."""
+    flows = [(i % 64, (i + 7) % 64, 100_000 if i % 10 == 0 else 1000, i * 1e-5) for i in range(640)]
+    heavy = [(a, b, 100 * size if a % 10 == 3 else size, at) for a, b, size, at in flows]
+    lines = "".join(f"h{a},h{b},{size},{at}\n" for a, b, size, at in heavy)
+    text = flows_of(tmp_path, f"src,dst,size_bytes,start_s\n{lines}")
+    total = sum(size for _, _, size, _ in heavy)
+    small = model_of(text, tmp_path, "seed=1", hosts=12)
+    assert small.hosts == 12
+    taken = sum(flow[2] or 0 for flow in small.plan()["flows"])
+    assert taken == pytest.approx(total * 12 / 64, rel=0.2)
+
+
+def test_a_trace_that_is_uneven_by_chance_or_by_little_is_estimated(tmp_path: Path) -> None:
+    """A rack with 3 flows of 16, and one with 1.4 times the mean of 500."""
+    few = [(0, 9), (1, 13), (2, 17)] + [(4 * i, (4 * i + 8) % 64) for i in range(1, 14)]
+    many = [(i % 64, (i * 7 + 5) % 64) for i in range(8000)]
+    many += [(i % 4, 8 + i % 50) for i in range(200)]
+    for ends in (few, many):
+        pairs = [(a, b) for a, b in ends if a != b]
+        lines = "".join(f"h{a},h{b},1000,{i}e-6\n" for i, (a, b) in enumerate(pairs))
+        text = flows_of(tmp_path, f"src,dst,size_bytes,start_s\n{lines}")
+        assert model_of(text, tmp_path, hosts=12).hosts == 12
+
+
+def test_columns_without_values_are_no_reason_to_refuse(tmp_path: Path) -> None:
+    lines = "".join(f"h{i},h{(i + 9) % 64},1000,0,\n" for i in range(64))
+    text = flows_of(tmp_path, f"src,dst,size_bytes,start_s,after\n{lines}")
+    assert len(model_of(text, tmp_path, hosts=12).plan()["flows"]) == 12
+
+
+def test_flows_that_stand_in_the_scenario_are_estimated(tmp_path: Path) -> None:
+    flows = ", ".join(
+        f'{{ from = "h{i}", to = "h{(i + 9) % 64}", size = "1KB" }}' for i in range(64)
+    )
+    head = LEAF_SPINE.partition("[[workload")[0]
+    text = f'{head}[[workload.trace]]\ntransport = "dctcp"\nflows = [{flows}]\n'
+    assert len(model_of(text, tmp_path, hosts=12).plan()["flows"]) == 12
+
+
 def test_a_fabric_that_is_as_small_as_its_model_is_refused() -> None:
     with pytest.raises(OutsideError, match="has 64 hosts, and its model with 40 or more has 64"):
         estimate(loaded(LEAF_SPINE), "test.toml", [1], hosts=40)
+    twice = loaded(
+        LEAF_SPINE, "topology.leaf-spine.leaves=12", "duration=4ms", "measure.cut_off=4ms"
+    )
+    assert estimate(twice, "test.toml", [1]).model.size == 24
 
 
 @pytest.mark.parametrize(
@@ -327,6 +405,13 @@ def test_models_have_the_slowdowns_of_the_whole_fabric(settings: tuple[str, ...]
             assert mine.value == pytest.approx(other.value, rel=0.1), (name, percent)
 
 
+def test_what_a_scenario_records_is_left_out() -> None:
+    """A model has no such link."""
+    text = LEAF_SPINE.replace("30ms", "5ms")
+    text += '[record.queue]\nevery = "1ms"\nlinks = ["l9->s3"]\n'
+    assert estimate(loaded(text), "test.toml", [1], hosts=12).cost.packet_hops > 1000
+
+
 def test_the_same_seeds_give_the_same_answer() -> None:
     first, again, other = (
         estimate(loaded(LEAF_SPINE), "test.toml", [seed], hosts=12).slowdown["all"][0].values
@@ -337,20 +422,20 @@ def test_the_same_seeds_give_the_same_answer() -> None:
 
 
 def test_intervals_are_from_the_differences_between_runs() -> None:
-    """Medians 1, 2 and 4: t(2) = 4.3027, s = ln 2, so a factor of exp(4.3027 ln 2 / sqrt 3)."""
-    runs = [Part("all", np.array([x - 0.5, x, x + 0.5])) for x in (1.0, 2.0, 4.0)]
+    """Medians 1, 2 and 8: t(2) = 4.3027, and logarithms to base 2 of 0, 1 and 3 have s^2 = 7/3."""
+    runs = [Part("all", np.array([x - 0.5, x, x + 0.5])) for x in (1.0, 2.0, 8.0)]
     found = percentile_of(runs, 50)
     assert found is not None
     assert found.low is not None
     assert found.high is not None
-    factor = 2 ** (4.302653 / 3**0.5)
+    factor = 2 ** (4.302653 * (7 / 3) ** 0.5 / 3**0.5)
     assert found.value == 2.0
     assert found.high == pytest.approx(2.0 * factor)
     assert found.low == pytest.approx(2.0 / factor)
     assert percentile_of(runs, 95) is None
-    one = percentile_of(runs[:1], 50)
+    one = percentile_of([Part("all", np.array([1.0, 3.0]))], 50)
     assert one is not None
-    assert one[:3] == (1.0, None, None)
+    assert one == (2.0, None, None, False)
 
 
 def test_models_have_the_sizes_of_the_distribution(tmp_path: Path) -> None:
@@ -403,8 +488,17 @@ def test_the_command_prints_estimates_and_whole_runs_beside(
     assert linkpool_("estimate", base, "--hosts", 12, "--models", 2, "--beside", 1) == 0
     printed = capsys.readouterr().out
     assert "2 models of 12 hosts for 64" in printed
-    assert "whole run, seed 3" in printed
-    assert "(error " in printed
+    (all_,) = re.findall(r"^ all +\d+ +([0-9.]+)", printed, re.M)
+    ((whole, error),) = re.findall(
+        r"all.*\n +whole run, seed 3 +\d+ +([0-9.]+) \(error ([-+0-9.]+)%\)", printed
+    )
+    assert float(error) == pytest.approx(100 * (float(all_) / float(whole) - 1), abs=1)
+    (models,) = re.findall(r"hops, ([0-9.]+) s of CPU", printed)
+    ((cpu, times, one),) = re.findall(
+        r"took ([0-9.]+) s of CPU, ([0-9.]+) times the models, ([0-9.]+) times one", printed
+    )
+    assert float(times) == pytest.approx(float(cpu) / float(models), rel=0.2)
+    assert float(one) == pytest.approx(2 * float(times), rel=0.1)
     assert linkpool_("estimate", study, "--hosts", 12, "--json") == 0
     arms = json.loads(capsys.readouterr().out)
     assert [arm["seeds"] for arm in arms] == [[1, 2]] * 4

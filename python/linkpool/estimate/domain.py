@@ -62,7 +62,5 @@ def require_inside(document: Mapping[str, Any]) -> None:
 def _require_flows(key: str, kind: str, keys: Mapping[str, Any]) -> None:
     if kind not in ("poisson", "trace"):
         raise OutsideError(key, f"is of the kind {kind!r}", "poisson and trace")
-    if "role" in keys:
-        raise OutsideError(f"{key}.role", "is in the scenario", "hosts that are alike")
     if kind == "poisson" and keys["to"] not in ("random", "other-racks"):
         raise OutsideError(f"{key}.to", f"is {keys['to']!r}", "random and other-racks")
