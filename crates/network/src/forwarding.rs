@@ -200,6 +200,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn keeps_what_it_is_given() {
@@ -217,6 +218,11 @@ mod tests {
             let nexts: Vec<Next> = row.iter().map(|w| table.next_of(&ways[*w])).collect();
             starts.push(table.push_row(&nexts, None));
         }
+        assert_eq!(table.lists.len(), 7, "the last two lengths, the last two places, and what is no run");
+        let mut choices = Vec::new();
+        table.choice_links(|link| choices.push(link));
+        let of_several = ways.iter().filter(|links| links.len() > 1).flatten();
+        assert_eq!(BTreeSet::from_iter(choices), BTreeSet::from_iter(of_several.copied()));
         assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");
         assert_eq!(table.rows.len(), 1 + 3 + 3, "the first row has the usual entry alone");
         for (start, row) in starts.iter().zip(&rows) {

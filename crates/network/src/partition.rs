@@ -277,6 +277,50 @@ mod tests {
         assert_eq!((part.of(most), part.of(even)), (Some(1), Some(0)));
     }
 
+    /// Of three hosts two are in the first partition. So a switch with a neighbour in each goes where one link is, not two.
+    #[test]
+    fn links_of_hosts_count_as_well() {
+        let mut b = FabricBuilder::default();
+        let hosts = ["a", "b", "c"].map(|name| b.node(name, Layer::Host));
+        let [even, other] = ["even", "other"].map(|name| b.node(name, Layer::Switch));
+        for (host, switch) in [(1, even), (2, even), (0, other)] {
+            b.cable(hosts[host], switch, Rate::gbps(1), Time(1));
+        }
+        let part = partition(&b.build(), 2);
+        assert_eq!(hosts.map(|host| part.of(host)), [0, 0, 1].map(Some));
+        assert_eq!((part.of(even), part.of(other)), (Some(1), Some(0)));
+    }
+
+    /// A core that is numbered before its three edges, of which two are in the second partition. One without any cable ends
+    /// somewhere, too.
+    #[test]
+    fn a_switch_waits_for_its_neighbours() {
+        let mut b = FabricBuilder::default();
+        let hosts = ["a", "b", "c", "d"].map(|name| b.node(name, Layer::Host));
+        let [core, x, y, z, alone] = ["core", "x", "y", "z", "alone"].map(|name| b.node(name, Layer::Switch));
+        for (one, other) in
+            [(hosts[0], x), (hosts[1], x), (hosts[2], y), (hosts[3], z), (x, core), (y, core), (z, core)]
+        {
+            b.cable(one, other, Rate::gbps(1), Time(1));
+        }
+        let part = partition(&b.build(), 2);
+        assert_eq!([x, y, z, core].map(|switch| part.of(switch)), [0, 1, 1, 1].map(Some));
+        assert!(part.of(alone).is_some());
+    }
+
+    /// The first switch is a neighbour of those that are split, and no host.
+    #[test]
+    fn destinations_tell_where_all_but_the_leaves_are_split() {
+        use crate::topology::{Generator, LeafSpine};
+        let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+        let shape =
+            LeafSpine { leaves: 2, spines: 2, hosts_per_leaf: 2, rate, delay, uplink_rate: rate, uplink_delay: delay };
+        let fabric = shape.fabric();
+        let (policy, timetable) = plain(&fabric);
+        let part = partition(&fabric, 2).splitting(&fabric, policy, &timetable);
+        assert_eq!(part.destined, [0, 0, 1, 1]);
+    }
+
     /// A packet whose path is pinned may go on elsewhere than its destination says: up to a core switch, down to another pod of
     /// the sender's partition, and up to the next core switch, which leads to the last pod.
     #[test]

@@ -5,6 +5,7 @@ mod common;
 mod disjoint;
 mod fat_tree;
 mod gpu_servers;
+mod held_ports;
 mod messages;
 mod nonminimal;
 mod odd_rates;

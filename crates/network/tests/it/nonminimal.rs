@@ -2,12 +2,12 @@
 //! carries. Expected loads are summed over all paths, found from the names of routers and by search.
 
 use crate::common::topologies::{dragonfly, leaf_spine, slim_fly, xpander};
-use crate::common::traffic::{Results, Scene, Send, sends};
+use crate::common::traffic::{HEADER, Results, Scene, Send, sends};
 use crate::common::{Rules, cases, host, pinned};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
     Cable, Envelope, Fabric, Flags, HostId, Kind, LinkId, NodeId, Packet, Per, QueueLimit, Routes, Routing,
-    SharedBuffer, Spreading, Ugal, Valiant, Weights, partition,
+    SharedBuffer, Spreading, Trimming, Ugal, Valiant, Weights, partition,
 };
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
@@ -530,19 +530,64 @@ fn ugal_weighs_queues_by_links() {
             packet: packet(host(i as usize % 2), host(to), i, i),
         })
         .collect();
-    let minimal = |rule| {
-        let paths = paths(&scene(&fabric, rule, burst.clone(), QueueLimit::Packets(100)));
-        paths.values().filter(|path| path.contains(&cable)).count()
+    // Ports of several queues see the same packets, as all have one priority.
+    for priority in [false, true] {
+        let minimal = |rule| {
+            let scene = scene(&fabric, rule, burst.clone(), QueueLimit::Packets(100));
+            let paths = paths(&Scene { rules: Rules { priority, ..scene.rules }, ..scene });
+            paths.values().filter(|path| path.contains(&cable)).count()
+        };
+        // Never: the queue is at most 20,000 bytes.
+        assert_eq!(minimal(ugal(1, 20_000)), 20);
+        // Above 3,000 bytes, with the one that is sent. Two come in each 800 ns and one leaves, from the first two on: the queue is 0, 1, 1,
+        // 2, 2, 3, 3, 4 packets, and the eighth goes elsewhere, as do half of those that follow.
+        let some = minimal(ugal(64, 3_000));
+        assert_eq!(some, 13);
+        // Of each two at once the first finds no queue.
+        let least = minimal(ugal(64, 0));
+        assert!((10..=11).contains(&least), "{least}");
+    }
+}
+
+/// Cables between groups are slow, so routers of group 0 return headers that are on their way to another group. These go straight
+/// back: no header leaves the router of its sender again.
+#[test]
+fn what_is_returned_takes_no_detour() {
+    let slow = Cable { rate: Rate::gbps(1), ..CABLE };
+    let fabric = dragonfly((4, 2, 2, 9), [CABLE, CABLE, slow]).fabric();
+    let send = |number: u32| {
+        let (from, to) = (host(number as usize % 8), host(24 + number as usize / 8 % 8));
+        let (envelope, flags) = (Envelope::new(to, SIZE, SIZE - HEADER), Flags::TRIMMABLE | Flags::RETURNABLE);
+        let (ack, endpoint, kind) = (from.into(), from.into(), Kind::DATA);
+        let packet = Packet { envelope, seq: number, entropy: number, ack, endpoint, flags, kind, ..Packet::default() };
+        Send { at: Time::from_ns(800) * u64::from(number / 8), from, packet }
     };
-    // Never: the queue is at most 20,000 bytes.
-    assert_eq!(minimal(ugal(1, 20_000)), 20);
-    // Above 3,000 bytes, with the one that is sent. Two come in each 800 ns and one leaves, from the first two on: the queue is 0, 1, 1,
-    // 2, 2, 3, 3, 4 packets, and the eighth goes elsewhere, as do half of those that follow.
-    let some = minimal(ugal(64, 3_000));
-    assert_eq!(some, 13);
-    // Of each two at once the first finds no queue.
-    let least = minimal(ugal(64, 0));
-    assert!((10..=11).contains(&least), "{least}");
+    let trimming = Trimming {
+        headers: Some(QueueLimit::Packets(2)),
+        share: 10,
+        trim_arriving: 1.0,
+        return_to_sender: true,
+        mark_min: None,
+        mark_max: None,
+    };
+    let base = scene(&fabric, valiant(Per::Packet, 0), (0..800).map(send).collect(), QueueLimit::Packets(4));
+    let scene = Scene { rules: Rules { trimming: Some(trimming), ..base.rules }, ..base };
+    let (paths, results) = (paths(&scene), scene.run(1000));
+    let mut of_others = 0;
+    for (from, arrivals) in results.arrivals[..8].iter().enumerate() {
+        for number in arrivals.iter().filter(|arrival| arrival.returned).map(|arrival| arrival.number) {
+            let path: Vec<(NodeId, NodeId)> = paths[&number]
+                .iter()
+                .map(|link| (fabric.links()[link.index()].from, fabric.links()[link.index()].to))
+                .collect();
+            assert_eq!(path[path.len() - 1].1, NodeId::new(from));
+            let leaves =
+                path.iter().filter(|(at, to)| *at == router_of(&fabric, from) && to.index() >= fabric.hosts()).count();
+            assert!(leaves <= 1, "{number} leaves its first router {leaves} times");
+            of_others += leaves;
+        }
+    }
+    assert!(of_others > 50, "{of_others} were returned by another router than their first");
 }
 
 /// With a gap a flowlet keeps its way, so no packet of it overtakes another; without, packets part.

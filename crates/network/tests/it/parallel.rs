@@ -1,10 +1,12 @@
 //! A network that is divided among threads, against the same network on one: how runs go on, are told of, end and fail.
 
 use crate::common::topologies::pods_and_racks;
-use crate::common::traffic::{ANSWER, Course, Heard, Results, Scene, Send, Terms, Told, scenes, tapped};
+use crate::common::traffic::{ANSWER, Course, Heard, Results, Scene, Send, Terms, Told, Traffic, scenes, tapped};
 use crate::common::{Rules, cases, fabrics, hashed, host, reference};
 use linkpool_network::topology::fat_tree;
-use linkpool_network::{Ended, Envelope, Fabric, Kind, LinkId, NodeId, Packet, Partitions, partition};
+use linkpool_network::{
+    Ended, Envelope, Fabric, Kind, LinkId, Network, NodeId, Packet, Partitions, partition, run_partitions,
+};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -248,6 +250,14 @@ fn a_goal_of_nothing_is_reached_at_once() {
         let course = scene.course(parts, &Terms { goal: 0, ..Terms::default() });
         assert_eq!((course.ended, course.sent), (Ended::Done(Time::from_ns(1)), 0));
     }
+}
+
+/// A network of no partitions has nothing to run.
+#[test]
+fn no_partition_is_silent_at_once() {
+    let none: Vec<(&mut Network, &mut Traffic)> = Vec::new();
+    let ended = run_partitions(none, Time::from_us(1), u64::MAX, 1, &mut |_, _| unreachable!("nobody is told"));
+    assert_eq!(ended, Ended::Silent(Time::ZERO));
 }
 
 /// Packets come to the last host in windows 6, 26 and 46, their answers to the first host in windows 12, 32 and 52. With the goal

@@ -3,8 +3,8 @@
 use super::Rules;
 use linkpool_network::{
     Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HopRecord, HostId, Kind, LinkChange, LinkId, LinkStats,
-    Network, NodeId, Packet, Partitions, PauseStats, QueueLimit, Routes, Routing, Seen, Timetable, Trailer, Witness,
-    run_partitions,
+    Network, NodeId, Packet, Partitions, PauseChange, PauseEvent, PauseStats, QueueLimit, Routes, Routing, Seen,
+    Timetable, Trailer, Witness, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -237,6 +237,8 @@ pub struct Traffic {
     links: Vec<Vec<LinkId>>,
     looked: Vec<Look>,
     seen: Witness,
+    /// Pauses that it is told of.
+    pauses: Vec<PauseChange>,
     /// It sends no more.
     is_over: bool,
 }
@@ -265,6 +267,7 @@ impl Traffic {
             links: vec![Vec::new(); fabric.nodes()],
             looked: Vec::new(),
             seen: Witness::default(),
+            pauses: Vec::new(),
             is_over: false,
         }
     }
@@ -328,8 +331,35 @@ fn unpack(packet: &Packet, out: &Egress) -> Packet {
     packet
 }
 
+/// What a handler was told of the pauses of `link` by `end`: pauses, those that were over by themselves, and the time for which a
+/// class or several were paused.
+fn told_of_pauses(told: &[PauseChange], link: LinkId, end: Time) -> (u64, u64, Time) {
+    let (mut pauses, mut lapsed, mut paused) = (0, 0, Time::ZERO);
+    let (mut closed, mut since) = (BTreeSet::new(), Time::ZERO);
+    for change in told.iter().filter(|change| change.link == link) {
+        let was_open = closed.is_empty();
+        match change.event {
+            PauseEvent::Pause => assert!(closed.insert(change.priority), "it was paused: {change:?}"),
+            PauseEvent::Refresh => assert!(closed.contains(&change.priority), "it was not paused: {change:?}"),
+            PauseEvent::Resume | PauseEvent::Lapse => assert!(closed.remove(&change.priority), "{change:?}"),
+        }
+        pauses += u64::from(change.event == PauseEvent::Pause);
+        lapsed += u64::from(change.event == PauseEvent::Lapse);
+        match (was_open, closed.is_empty()) {
+            (true, false) => since = change.at,
+            (false, true) => paused += change.at - since,
+            _ => {}
+        }
+    }
+    (pauses, lapsed, if closed.is_empty() { paused } else { paused + (end - since) })
+}
+
 impl Handler for Traffic {
     type Message = u32;
+
+    fn on_pause(&mut self, change: &PauseChange) {
+        self.pauses.push(*change);
+    }
 
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress) {
         self.note(host, now);
@@ -710,7 +740,13 @@ impl Scene {
         for id in LinkId::first(self.fabric.links().len()) {
             let sender = parts.map_or(0, |parts| parts.sender(id));
             let (stats, on_wire) = runs[usize::from(sender)].0.link_outcome(id, self.end);
-            results.pauses.extend(runs[usize::from(sender)].0.pauses(id, self.end));
+            let (network, traffic) = &runs[usize::from(sender)];
+            let pauses = network.pauses(id, self.end);
+            if let Some(pauses) = pauses.filter(|_| self.keeps_pauses && !matches!(ended, Ended::Deadlock(..))) {
+                let told = told_of_pauses(&traffic.pauses, id, self.end);
+                assert_eq!(told, (pauses.pauses, pauses.lapsed, pauses.paused), "what is told of {id:?}");
+            }
+            results.pauses.extend(pauses);
             results.links.push((stats, on_wire.bytes(), on_the_way.iter().map(|counts| counts[id.index()]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();

@@ -1,0 +1,294 @@
+//! What a host knows of its own port: whether its switch has paused it and until when, for how long it was, when a packet will
+//! have left, and trailers that it gives to packets.
+
+use crate::common::{hashed, host};
+use linkpool_network::{
+    Egress, Envelope, Fabric, FabricBuilder, Handler, HopRecord, Intake, Kind, Layer, LinkId, Network, NodeId, Packet,
+    PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, Trailer, run_partitions,
+};
+use linkpool_settings::{Preset, Settings as _};
+use linkpool_units::{Bytes, Rate, Time};
+use std::sync::Arc;
+
+const A: NodeId = NodeId::new(0);
+/// From a to the switch, 10 Gbit/s: 1,250 B take a microsecond.
+const LINK: LinkId = LinkId::new(0);
+/// The lookahead: 64 B at 10 Gbit/s and a microsecond.
+const WINDOW: Time = Time::from_ps(1_051_200);
+
+/// Host a at 10 Gbit/s and so many others at 1 Gbit/s of one switch.
+fn fabric(others: usize) -> Fabric {
+    let mut b = FabricBuilder::default();
+    let a = b.node("a", Layer::Host);
+    let others: Vec<NodeId> = (0..others).map(|i| b.node(format!("b{i}"), Layer::Host)).collect();
+    let switch = b.node("w", Layer::Switch);
+    b.cable(a, switch, Rate::gbps(10), Time::from_us(1));
+    others.into_iter().for_each(|other| b.cable(other, switch, Rate::gbps(1), Time::from_us(1)));
+    b.build()
+}
+
+/// The link of that fabric between nodes of these names.
+fn link(others: usize, from: &str, to: &str) -> LinkId {
+    let fabric = fabric(others);
+    let [from, to] = [from, to].map(|name| fabric.node(name).expect("a node of this name"));
+    fabric.link(from, to).expect("neighbours")
+}
+
+/// A switch pauses a link of which 3,000 B stand in it.
+fn pfc() -> Pfc {
+    let xoff = Some(Bytes(3_000));
+    Pfc {
+        buffer: 1_000_000,
+        reserve: 0,
+        headroom: Some(Bytes(30_000)),
+        xoff,
+        resume: 1_000,
+        ..Pfc::defaults(Preset::Linux)
+    }
+}
+
+/// The same of priority 3 alone.
+fn classes() -> QueuePolicy {
+    let mut queue = Queue { pfc: Some(pfc()), ..Queue::defaults(Preset::Linux) };
+    queue.set_classes(vec![QueueClass {
+        priorities: vec![3],
+        limit: None,
+        mark: None,
+        weight: None,
+        lossless: true,
+        trim: false,
+        red: None,
+    }]);
+    QueuePolicy::from(&queue)
+}
+
+/// What a sees of its port at a time.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Time,
+    /// Of priority 3 and of priority 0.
+    held: [Option<Time>; 2],
+    paused: Option<Time>,
+    sent: u64,
+    waiting: u64,
+}
+
+/// Host a, with what it is told of the others. It sends `first` at once and each of `later` alone, and looks at its port every half microsecond.
+#[derive(Default)]
+struct Host {
+    first: Vec<Packet>,
+    later: Vec<(Time, Packet)>,
+    next: Time,
+    separates: bool,
+    looks: Vec<Look>,
+    /// When the later ones will have left.
+    leave: Vec<Time>,
+    /// What came to the others: its number, and its trailer.
+    came: Vec<(Time, u32, Option<Trailer>)>,
+    /// What passed taps: is it a frame that pauses?
+    passed: Vec<(LinkId, Time, bool)>,
+    /// By link.
+    pauses: Vec<Option<PauseStats>>,
+}
+
+fn packet(seq: u32, priority: u8) -> Packet {
+    let mut packet =
+        Packet { envelope: Envelope::new(host(1), 1250, 1186), seq, kind: Kind::DATA, ..hashed(host(1), 0) };
+    packet.set_priority(priority);
+    packet
+}
+
+fn to(seq: u32, dst: usize) -> Packet {
+    let packet = packet(seq, 0);
+    Packet { envelope: packet.envelope.with_dst(host(dst)), ..packet }
+}
+
+/// A trailer that tells its number.
+fn trailer(number: u32) -> Trailer {
+    [number; 12]
+}
+
+impl Handler for Host {
+    type Message = ();
+
+    fn on_packet(&mut self, node: NodeId, at: Time, packet: &Packet, out: &mut Egress) {
+        assert_eq!(node, NodeId::from(packet.dst()));
+        let trailer = out.trailer(packet).copied();
+        // With a trailer, the number in the packet is the network's.
+        let number = trailer.map_or(out.as_sent(packet).seq, |trailer| trailer[0]);
+        self.came.push((at, number, trailer));
+    }
+
+    fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
+        for mut packet in std::mem::take(&mut self.first) {
+            let trailer = trailer(packet.seq);
+            out.attach(&mut packet, trailer);
+            out.send(now, &packet);
+        }
+        while let Some((_, packet)) = self.later.pop_if(|(at, _)| *at == now) {
+            let trailer = packet.seq.is_multiple_of(2).then(|| trailer(packet.seq));
+            self.leave.push(out.send_last(now, packet, trailer));
+        }
+        self.separates = out.separates_classes();
+        let sent = out.counters(LINK, now).1.bytes();
+        let held = [3, 0].map(|priority| out.held_until(now, priority));
+        let (paused, waiting) = (out.paused(LINK, now), out.queue(LINK, now).1);
+        self.looks.push(Look { at: now, held, paused, sent, waiting });
+        self.next = now + Time::from_ns(500);
+    }
+
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&Trailer>, _: &[HopRecord]) {
+        self.passed.push((link, packet.arrival, PauseFrame::of(packet).is_some()));
+    }
+
+    fn next_timer(&self, node: NodeId) -> Time {
+        if node == A { self.next } else { Time::MAX }
+    }
+}
+
+/// Host a sends to `others` others, of which all that matters is known.
+fn run(others: usize, policy: QueuePolicy, first: Vec<Packet>, later: Vec<(Time, Packet)>) -> Host {
+    run_tapped((others, None), &[], policy, first, later)
+}
+
+/// The same where `slow` hosts take what comes by a link, and with taps.
+fn run_tapped(
+    (others, slow): (usize, Option<(LinkId, Intake)>),
+    taps: &[(LinkId, Kind)],
+    policy: QueuePolicy,
+    first: Vec<Packet>,
+    mut later: Vec<(Time, Packet)>,
+) -> Host {
+    let fabric = fabric(others);
+    let mut network = Network::new(&fabric, policy, Arc::new(Routes::new(&fabric, 1)), 64);
+    slow.into_iter().for_each(|(link, intake)| network.slow_down(link, intake, &fabric));
+    taps.iter().for_each(|(link, kinds)| network.tap(*link, *kinds));
+    later.reverse();
+    let mut host = Host { first, later, ..Host::default() };
+    network.wake(A, &host);
+    let end = Time::from_us(400);
+    run_partitions(vec![(&mut network, &mut host)], end, u64::MAX, 1000, &mut |_, _| true);
+    assert_eq!(network.trailers(), 0, "nothing is left");
+    host.pauses = LinkId::first(fabric.links().len()).map(|link| network.pauses(link, end)).collect();
+    host.passed.sort_by_key(|(link, at, _)| (*at, *link));
+    host
+}
+
+/// Twenty packets, and what a knows of its port every half microsecond: while it is held nothing leaves and it is
+/// paused, and the time that it is told lies in this window. Where classes wait for themselves, priority 0 is not held.
+#[test]
+fn a_host_knows_when_its_port_is_held() {
+    let plain = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc());
+    for (policy, priority, of_classes) in [(plain, 0, false), (classes(), 3, true)] {
+        let host = run(1, policy, (0..20).map(|seq| packet(seq, priority)).collect(), Vec::new());
+        assert_eq!(host.separates, of_classes);
+        let sent: Vec<(u32, Option<Trailer>)> = (0..20).map(|seq| (seq, Some(trailer(seq)))).collect();
+        assert_eq!(host.came.iter().map(|(_, seq, trailer)| (*seq, *trailer)).collect::<Vec<_>>(), sent);
+        let mut steps = 0;
+        for pair in host.looks.windows(2) {
+            let [before, now] = [pair[0], pair[1]];
+            let [first, other] = now.held;
+            assert_eq!(other, first.filter(|_| !of_classes), "{now:?}");
+            if let Some(until) = first {
+                assert!(now.at < until && until <= now.at + WINDOW && now.waiting > 0, "{now:?}");
+            }
+            // Held twice, with no chance to send in between: the switch takes 10 us for a packet.
+            if before.held[0].is_some() && first.is_some() && now.sent == before.sent {
+                assert_eq!(now.paused, before.paused.map(|paused| paused + Time::from_ns(500)), "{now:?}");
+                steps += 1;
+            }
+            if before.held[0].is_none() && before.waiting > 0 && first.is_none() {
+                assert!(now.sent > before.sent, "a port that is not held sends: {before:?} {now:?}");
+            }
+        }
+        // 25,000 B in all, of which some 3,000 and what comes meanwhile are sent at once, the others at 1 Gbit/s.
+        assert!(steps > 100, "{steps}");
+        let last = host.looks[host.looks.len() - 1];
+        assert_eq!((last.held, last.waiting, last.sent), ([None; 2], 0, 25_000));
+        assert!(last.paused > Some(Time::from_us(100)), "{last:?}");
+    }
+}
+
+/// A port that nobody pauses is held never.
+#[test]
+fn a_port_without_pauses_is_not_held() {
+    let fifo = QueuePolicy::drop_tail(QueueLimit::Packets(9));
+    let host = run(1, fifo, (0..5).map(|seq| packet(seq, 3)).collect(), Vec::new());
+    assert!(!host.separates);
+    assert!(host.looks.iter().all(|look| look.held == [None; 2] && look.paused.is_none()));
+}
+
+/// Packets that are sent last leave a microsecond one after another. Beside twenty of priority 3 that are held, one of priority 0
+/// does not wait for these: it leaves in a microsecond. Every other one has a trailer.
+#[test]
+fn a_host_knows_when_its_last_packet_leaves() {
+    let us = Time::from_us;
+    let later = || [(us(50), packet(20, 0)), (us(50), packet(21, 0)), (us(60), packet(22, 0))];
+    let fifo = QueuePolicy::drop_tail(QueueLimit::Packets(99));
+    let host = run(1, fifo, Vec::new(), later().to_vec());
+    assert_eq!(host.leave, [us(51), us(52), us(61)]);
+    let trailers: Vec<_> = host.came.iter().map(|(_, seq, trailer)| (*seq, *trailer)).collect();
+    assert_eq!(trailers, [(20, Some(trailer(20))), (21, None), (22, Some(trailer(22)))]);
+    let host = run(1, classes(), (0..20).map(|seq| packet(seq, 3)).collect(), later().to_vec());
+    let look = host.looks.iter().find(|look| look.at == us(50)).expect("it looks at 50 us");
+    assert!(look.held[0].is_some() && look.waiting > 2 * 1250, "{look:?}");
+    assert_eq!(host.leave, [us(51), us(52), us(61)]);
+}
+
+/// Four packets of 1,250 B come to the switch at 2, 3, 4 and 5 us, each for another host, which takes until 12, 13, 14 and 15 us. With the
+/// last, 5,000 B are there: the frame of 84 B is at a at 6.0672 us. None waits in the switch, and none comes. It resumes a when 1,000 B less
+/// are there, at 12 us: a hears of it at 13.0672 us, and sends what it has had since 10 us.
+#[test]
+fn a_packet_that_leaves_alone_ends_a_pause() {
+    let pfc = Pfc { xoff: Some(Bytes(5_000)), ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let later = vec![(Time::from_us(10), to(5, 5))];
+    // Frames are shown where a tap shows all kinds.
+    let back = link(5, "w", "a");
+    let first = || (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
+    let shows_data = run_tapped((5, None), &[(back, Kind::DATA)], policy.clone(), first(), later.clone());
+    assert_eq!(shows_data.passed, []);
+    let host = run_tapped((5, None), &[(back, Kind::ALL)], policy, first(), later);
+    let came: Vec<(Time, u32)> = host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect();
+    let us = |us: u64, ps: u64| Time::from_us(us) + Time(ps);
+    assert_eq!(came, [(us(13, 0), 0), (us(14, 0), 1), (us(15, 0), 2), (us(16, 0), 3), (us(26, 67_200), 5)]);
+    assert_eq!(host.looks[host.looks.len() - 1].paused, Some(Time::from_us(7)));
+    assert_eq!(host.passed, [us(6, 67_200), us(13, 67_200)].map(|at| (back, at, true)));
+}
+
+/// The same with a fifth packet, which comes at 6 us, when the pause is told, and stands alone at its port until 16 us. The pause ends
+/// when nothing is there: a hears of that at 17.0672 us.
+#[test]
+fn a_packet_that_comes_during_a_pause_ends_it() {
+    let pfc = Pfc { xoff: Some(Bytes(5_000)), resume: 5_000, ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let later = vec![(Time::from_us(10), to(6, 6))];
+    let host = run(6, policy, (0..5).map(|seq| to(seq, seq as usize + 1)).collect(), later);
+    assert_eq!(host.came.last().map(|(at, seq, _)| (*at, *seq)), Some((Time::from_us(30) + Time(67_200), 6)));
+    assert_eq!(host.looks[host.looks.len() - 1].paused, Some(Time::from_us(11)));
+}
+
+/// The link to host b carries a packet in 10 us, and b needs 20 us for each. The first of eight comes to the switch at 2 us and to b at
+/// 13 us; b has taken it at 33 us. With the fourth, at 43 us, 3,750 B wait at b, which pauses the switch above 3,000 B: a frame of 84 B is
+/// there at 44.672 us, when the fifth is on its way. At 93 us 1,250 B are left, the frame that resumes is there at 94.672 us, and three
+/// more come, at 105.672 us and 10 and 20 us later. The last pauses once more, until 153 us.
+#[test]
+fn a_slow_host_pauses_its_switch() {
+    let (from_b, to_b) = (link(1, "b0", "w"), link(1, "w", "b0"));
+    let buffer = 2 * 30_000 + 3_000; // headroom of both priorities
+    let [from, until] = [Time::ZERO, Time::MAX];
+    let intake = Intake { buffer, rate: Some(Rate::gbps(10)), packet_time: Time::from_us(20), from, until };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(Pfc { xoff: Some(Bytes(90_000)), ..pfc() });
+    let taps = [(from_b, Kind::ALL), (to_b, Kind::DATA)];
+    let host = run_tapped((1, Some((to_b, intake))), &taps, policy, (0..8).map(|seq| to(seq, 1)).collect(), Vec::new());
+    let came: Vec<(Time, u32)> = host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect();
+    assert_eq!(came, [0, 1, 2, 3, 4, 5, 6, 7].map(|seq| (Time::from_us(33 + 20 * u64::from(seq)), seq)));
+    let passed = |link| host.passed.iter().filter(move |passed| passed.0 == link).map(|(_, at, _)| at.0);
+    let expected = [13_000, 23_000, 33_000, 43_000, 53_000, 105_672, 115_672, 125_672].map(|ns| 1000 * ns);
+    assert_eq!(passed(to_b).collect::<Vec<_>>(), expected);
+    let frames = [44_672, 94_672, 127_344, 154_672].map(|ns| 1000 * ns);
+    assert_eq!(passed(from_b).collect::<Vec<_>>(), frames);
+    let of_switch = host.pauses[to_b.index()].expect("a port that is paused");
+    assert_eq!((of_switch.pauses, of_switch.lapsed, of_switch.paused), (2, 0, Time::from_ns(50_000 + 27_328)));
+    assert_eq!(host.pauses[from_b.index()].map(|stats| (stats.frames, stats.pauses)), Some((4, 0)));
+}
