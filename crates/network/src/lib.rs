@@ -8,6 +8,7 @@ mod discipline;
 mod disjoint;
 mod fabric;
 mod forwarding;
+mod headers;
 mod levels;
 mod link;
 mod lookahead;

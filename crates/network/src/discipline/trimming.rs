@@ -4,6 +4,7 @@
 //! performance", SIGCOMM 2017, section 3.1.
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
+use crate::headers::Headers;
 use crate::link::RareEvents;
 use crate::packet::{Flags, Packet};
 use crate::queue_limit::QueueLimit;
@@ -195,12 +196,16 @@ impl Discipline for TrimmingQueue {
         self.data.counted(thresholds).0
     }
 
-    /// Not while there is room for the headers of all, and in place of one for that of the last packet that waits.
-    fn may_return(&self, packets: u32, bytes: u64) -> bool {
+    /// In place of a header that comes, that of the last packet that waits may join them.
+    fn room_for_headers(&self) -> Headers {
+        if !self.trimming.return_to_sender {
+            return Headers::ENDLESS;
+        }
         let (waiting, waiting_bytes) = self.headers.length();
         let last = self.data.last().map_or(0, Packet::header_size);
-        self.trimming.return_to_sender
-            && self.header_limits.is_full(waiting + packets - 1, waiting_bytes + bytes + u64::from(last))
+        let bytes = self.header_limits.limit_bytes.checked_sub(waiting_bytes + u64::from(last));
+        // Where the last has no room, nobody has.
+        bytes.map_or(Headers::default(), |bytes| Headers { packets: self.header_limits.limit_packets - waiting, bytes })
     }
 }
 
@@ -387,7 +392,9 @@ mod tests {
     #[test]
     fn headers_may_go_back_if_more_come_than_have_room() {
         let mut of_packets = port(QueueLimit::Packets(1), paper(1.0));
-        let may_return = |port: &Port, packets: u32| port.queue.may_return(packets, u64::from(packets) * 64);
+        let may_return = |port: &Port, packets: u32| {
+            !port.queue.room_for_headers().has_room_for(Headers { packets, bytes: u64::from(packets) * 64 })
+        };
         assert_eq!([4, 5].map(|packets| may_return(&of_packets, packets)), [false, true]);
         of_packets.enqueue(control(1));
         assert_eq!([3, 4].map(|packets| may_return(&of_packets, packets)), [false, true]);
@@ -458,7 +465,7 @@ mod tests {
                 }
             }
             let bytes = sizes.iter().map(|(_, header)| u64::from(*header)).sum();
-            let may_return = port.queue.may_return(sizes.len() as u32, bytes);
+            let may_return = !port.queue.room_for_headers().has_room_for(Headers { packets: sizes.len() as u32, bytes });
             for (size, header) in sizes {
                 let packet = Packet { envelope: Envelope::new(HostId::new(7), size, size - header), ..data(1) };
                 let returned = matches!(port.enqueue(packet), Verdict::Returned(_));

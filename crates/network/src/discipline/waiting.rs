@@ -4,6 +4,7 @@
 use super::shared_buffer::Buffer;
 use crate::class::ClassSet;
 use crate::fabric::NodeId;
+use crate::headers::Headers;
 use crate::link::{LinkKind, RareEvents};
 use crate::packet::{Flags, Packet};
 use crate::thresholds::{Admission, Thresholds};
@@ -56,10 +57,9 @@ pub(crate) trait Discipline: Debug + Send {
     }
     /// Brings the packets closer that are first and last in the queues.
     fn prefetch(&self) {}
-    /// May packets go back to their senders if `packets` more come, with headers of so many `bytes`
-    /// together?
-    fn may_return(&self, _packets: u32, _bytes: u64) -> bool {
-        false
+    /// No header goes back to its sender unless more come than these.
+    fn room_for_headers(&self) -> Headers {
+        Headers::ENDLESS
     }
 }
 
@@ -194,14 +194,32 @@ impl Waiting {
 
     /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `markable`: it can
     /// be.
+    #[inline]
     pub(super) fn admit(
         &mut self,
-        mut packet: Packet,
+        packet: Packet,
         (over, markable): (bool, bool),
         arrival: &Arrival<'_>,
         events: &mut RareEvents,
     ) -> Verdict {
         let full = !arrival.lossless && !self.has_room(packet.size(), arrival);
+        if over || full {
+            return self.admit_by_thresholds(packet, (over, full, markable), arrival, events);
+        }
+        self.put(packet);
+        Verdict::Queued
+    }
+
+    /// The same of a packet that finds the queue over the marking threshold, or full. Out of line, so that the usual way stays
+    /// short.
+    #[inline(never)]
+    fn admit_by_thresholds(
+        &mut self,
+        mut packet: Packet,
+        (over, full, markable): (bool, bool, bool),
+        arrival: &Arrival<'_>,
+        events: &mut RareEvents,
+    ) -> Verdict {
         match arrival.thresholds.admission(over, full, markable, packet.kind) {
             Admission::Drop if arrival.lossless => {}
             Admission::Drop => return Verdict::Dropped(packet),

@@ -228,7 +228,7 @@ impl Link {
         if (self.present() < self.room) & self.is_short(kind, now) {
             return Some(self.accept(kind, now, packet));
         }
-        self.look(kind, now).then(|| self.accept(kind, now, packet))
+        (!kind.thresholds.is_elsewhere() && self.look(kind, now)).then(|| self.accept(kind, now, packet))
     }
 
     /// Settles the queue if all packets have left by `now`.
@@ -250,9 +250,6 @@ impl Link {
     /// queue is longer than ever, notes its length with that packet.
     #[inline(never)]
     fn look(&mut self, kind: &LinkKind, now: Time) -> bool {
-        if kind.thresholds.is_elsewhere() {
-            return false;
-        }
         let is_short = self.is_short(kind, now);
         self.settle_busy(if is_short { self.room } else { 0 }, kind, now);
         if !is_short || self.present() >= kind.acts_from {

@@ -1,6 +1,7 @@
 //! Builds a network, or a partition of it.
 
 use super::egress::Egress;
+use super::header_room::HeaderRoom;
 use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
@@ -97,11 +98,11 @@ impl Network {
             limit: Time::ZERO,
         };
         let mut network = Network {
-            egress,
             steers: balancer.as_ref().is_some_and(|balancer| balancer.steers()),
             balancer,
             seen_queues: Box::default(),
             undecided: Vec::new(),
+            header_room: HeaderRoom::new(if egress.ports.return_packets() { fabric.nodes() } else { 0 }),
             is_divided: partitions.count() > 1,
             mail_to_hosts: partitions.lead_to_hosts(fabric),
             stages,
@@ -119,6 +120,7 @@ impl Network {
             to_switches: Arrivals::new(timetable.seed),
             inner_waits: false,
             latest: vec![NONE; fabric.nodes()].into(),
+            egress,
             latest_on: vec![NONE; fabric.links().len()].into(),
             taps: None,
             aside: Vec::new(),

@@ -141,7 +141,7 @@ impl Egress {
     #[inline(never)]
     pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
         while let Some(packet) = self.enqueue_most(id, packets, &mut chain) {
-            self.enqueue_by_thresholds(id, packet.arrival, packet);
+            self.enqueue_elsewhere(id, packet.arrival, packet);
         }
     }
 
@@ -178,9 +178,19 @@ impl Egress {
         }
     }
 
+    /// Queues a packet that the link has not taken: at its port, or as thresholds say.
+    #[inline]
+    pub(super) fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: &Packet) {
+        if self.kinds[self.links[id.index()].kind as usize].thresholds.is_elsewhere() {
+            self.enqueue_at_port(id, now, packet);
+        } else {
+            self.enqueue_by_thresholds(id, now, packet);
+        }
+    }
+
     /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
     #[inline(never)]
-    pub(super) fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
+    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
         let link = &mut self.links[id.index()];
         let kind = &self.kinds[link.kind as usize];
         if kind.thresholds.is_elsewhere() {
@@ -222,7 +232,7 @@ impl Egress {
     }
 
     /// At a port with service events of its own.
-    #[inline]
+    #[inline(never)]
     pub(super) fn enqueue_at_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let (ports, mut transmitter) = self.ports();
         let number = ports.of(id).expect("only links with a port leave the queue to it");

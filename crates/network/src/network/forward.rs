@@ -6,6 +6,7 @@ use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::balancer::Balancer;
 use crate::fabric::LinkId;
+use crate::headers::Headers;
 use crate::on_the_way::Incoming;
 use crate::packet::Flags;
 use crate::stages::{Stage, StageStep, Stages};
@@ -22,7 +23,10 @@ impl Network {
         } else {
             self.route::<false>();
         }
-        if self.egress.ports.return_packets() && self.packets_may_go_back() {
+        if self.egress.ports.return_packets()
+            && !self.header_room.holds(&self.to_switches.packets, &self.egress.ports)
+            && self.packets_may_go_back()
+        {
             self.queue_one_by_one();
         } else {
             self.queue_routed();
@@ -39,13 +43,13 @@ impl Network {
                 return false; // it is asked for with the latest of its chain
             }
             let Some(port) = egress.ports.of(step.link) else { return false };
-            let (mut count, mut bytes, mut number) = (0, 0, number);
+            let (mut headers, mut number) = (Headers::default(), number);
             while number != NONE {
-                count += 1;
-                bytes += u64::from(packets[number as usize].packet.header_size());
+                headers.packets += 1;
+                headers.bytes += u64::from(packets[number as usize].packet.header_size());
                 number = steps[number as usize].before;
             }
-            egress.ports.may_return(port, count, bytes)
+            egress.ports.may_return(port, headers)
         })
     }
 
@@ -53,7 +57,8 @@ impl Network {
     /// among them.
     #[cold]
     fn queue_one_by_one(&mut self) {
-        let Network { egress, latest_on, to_switches, .. } = self;
+        let Network { egress, latest_on, to_switches, header_room, .. } = self;
+        header_room.forget(); // what goes back was not counted
         let Arrivals { packets, steps, order } = to_switches;
         steps.iter().for_each(|step| latest_on[step.link.index()] = NONE);
         for number in order.of_all(packets) {
@@ -177,7 +182,7 @@ impl Network {
             } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
                 on_the_way.add(step.link, link, arrival, packet);
             } else {
-                egress.enqueue_by_thresholds(step.link, packet.arrival, packet);
+                egress.enqueue_elsewhere(step.link, packet.arrival, packet);
             }
         }
     }

@@ -6,6 +6,7 @@ mod assembly;
 mod egress;
 mod forward;
 mod handler;
+mod header_room;
 mod mailbox;
 mod order;
 mod real_time;

@@ -2,6 +2,7 @@
 
 use super::egress::Egress;
 use super::handler::Handler;
+use super::header_room::HeaderRoom;
 use super::order::Arrivals;
 use crate::balancer::Balancer;
 use crate::fabric::{Fabric, LinkId, NodeId};
@@ -40,6 +41,8 @@ pub struct Network {
     pub(super) steers: bool,
     /// By link, if the balancer sees queues: is it one of those among which a switch chooses?
     pub(super) seen_queues: Box<[bool]>,
+    /// Where ports send headers back: for how many they have room.
+    pub(super) header_room: HeaderRoom,
     /// The packets of this window that wait for the balancer.
     pub(super) undecided: Vec<u32>,
     /// The stages of each partition, if they meet less often than in each window.

@@ -229,6 +229,7 @@ impl Network {
         if self.forwards_in_batches() {
             return self.forward();
         }
+        self.header_room.forget();
         let mut arrivals = std::mem::take(&mut self.to_switches);
         self.chain_by_node(&mut arrivals);
         (0..arrivals.packets.len()).for_each(|number| self.visit_with(&mut arrivals, number, handler));

@@ -21,6 +21,7 @@ mod soonest;
 use crate::change::Course;
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
+use crate::headers::Headers;
 use crate::link::{Link, LinkKind, LinkStats, OnWire};
 use crate::packet::Packet;
 use crate::pauses::PauseChange;
@@ -192,11 +193,15 @@ impl Ports {
         self.returning
     }
 
-    /// May port `number` send packets back if `packets` more come, with headers of so many `bytes`
-    /// together?
+    /// May port `number` send packets back if these `headers` come, too?
     #[inline]
-    pub(crate) fn may_return(&self, number: u32, packets: u32, bytes: u64) -> bool {
-        self.ports[number as usize].queues.may_return(packets, bytes)
+    pub(crate) fn may_return(&self, number: u32, headers: Headers) -> bool {
+        !self.ports[number as usize].queues.room_for_headers().has_room_for(headers)
+    }
+
+    /// None of all ports sends a header back unless more than these come to it.
+    pub(crate) fn room_for_headers(&self) -> Headers {
+        self.ports.iter().map(|served| served.queues.room_for_headers()).fold(Headers::ENDLESS, Headers::min)
     }
 
     /// The memory that ports take, without that of packets that wait.
@@ -236,7 +241,7 @@ impl Ports {
 
     /// Queues `packet` at `now` at port `number`. Returns the packet that its node must send back, if
     /// there is one.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn enqueue(
         &mut self,
         number: u32,
@@ -244,7 +249,7 @@ impl Ports {
         packet: &Packet,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<(NodeId, Packet)> {
-        let Served { port, queues, .. } = &mut self.ports[number as usize];
+        let Served { port, queues, is_expected } = &mut self.ports[number as usize];
         if port.buffer.is_some() {
             return self.enqueue_shared(number, now, packet, transmitter);
         }
@@ -252,10 +257,17 @@ impl Ports {
             self.enqueue_paused(number, now, packet, transmitter);
             return None;
         }
-        transmitter.trailers.note_sent(port.node, port.link, packet);
-        let returned = queues.take(port, now, packet, &mut None, transmitter);
+        let returned = if port.passes() {
+            queues.take_passing(port, now, packet, transmitter)
+        } else {
+            transmitter.trailers.note_sent(port.node, port.link, packet);
+            queues.take(port, now, packet, &mut None, transmitter)
+        };
         let node = port.node;
-        self.expect(number, transmitter);
+        // A port that is expected lets no packet pass, and is asked again when it is due.
+        if !*is_expected {
+            self.expect(number, transmitter);
+        }
         returned.map(|packet| (node, packet))
     }
 
@@ -282,7 +294,7 @@ impl Ports {
     /// over. Packets pass it again when none wait.
     #[inline]
     fn expect(&mut self, number: u32, transmitter: &mut Transmitter<'_>) {
-        let Served { port, queues, is_expected } = &mut self.ports[number as usize];
+        let Served { port, is_expected, .. } = &mut self.ports[number as usize];
         let link = &mut transmitter.links[port.link.index()];
         let waits = match &port.gate {
             Some(gate) => {
@@ -290,9 +302,8 @@ impl Ports {
                 port.is_serving() && (port.waits || gate.has_frame() || matters())
             }
             None => {
-                let waits = queues.waiting().0 > 0;
-                link.let_pass(!waits && port.passes());
-                waits
+                link.let_pass(!port.waits && port.passes());
+                port.waits
             }
         };
         if waits && !std::mem::replace(is_expected, true) {

@@ -32,7 +32,7 @@ pub(super) struct Port {
     is_direct: bool,
     /// Must the queues be told when a packet has left?
     tells_sent: bool,
-    /// Of a port that neighbours pause, between two calls: do packets wait?
+    /// Between two calls: do packets wait?
     pub(super) waits: bool,
     /// Does it write telemetry on packets?
     stamps: bool,
@@ -69,6 +69,15 @@ pub(super) trait Server: Discipline {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
 
+    /// The same of a port that packets pass ([`Port::passes`]).
+    fn take_passing(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet>;
+
     /// Queues `packet`, which is counted there, at a port that neighbours pause, or refuses it; the port is up to date.
     fn join(
         &mut self,
@@ -102,7 +111,32 @@ impl<D: Discipline> Server for D {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
         port.advance(self, now, buffer, transmitter);
-        port.enqueue(self, now, packet, buffer, transmitter)
+        let returned = port.enqueue(self, now, packet, buffer, transmitter);
+        port.waits = self.waiting().0 > 0;
+        returned
+    }
+
+    fn take_passing(
+        &mut self,
+        port: &mut Port,
+        now: Time,
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet> {
+        if port.serve_passing(self, now, transmitter) {
+            port.transmit_passing(now, packet, transmitter);
+            port.waits = false;
+            return None;
+        }
+        let (kind, thresholds) = (&*port.kind, &port.kind.thresholds);
+        let arrival = Arrival { now, to: port.to, kind, thresholds, buffer: None, lossless: false };
+        let verdict = self.enqueue(*packet, &arrival, &mut port.rare);
+        port.waits = self.waiting().0 > 0;
+        port.max_queue = port.max_queue.max(self.longest(thresholds));
+        match verdict {
+            Verdict::Queued => None,
+            other => port.refuse(self, now, other, transmitter),
+        }
     }
 
     fn join(
@@ -226,16 +260,32 @@ impl Port {
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) {
-        if !self.passes {
-            return self.advance_in_sight(queues, now, buffer, transmitter);
+        if self.passes {
+            self.serve_passing(queues, now, transmitter);
+        } else {
+            self.advance_in_sight(queues, now, buffer, transmitter);
         }
+    }
+
+    /// The same of a port that packets pass. Returns whether its link is idle at `now`; then nobody waits.
+    #[inline(always)]
+    fn serve_passing<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) -> bool {
         loop {
             let idle_from = transmitter.links[self.link.index()].busy_until();
-            if idle_from > now || queues.waiting().0 == 0 {
-                return;
+            if idle_from > now {
+                return false;
             }
-            self.begin(queues, idle_from, transmitter);
+            let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return true };
+            self.transmit_passing(idle_from, &packet, transmitter);
         }
+    }
+
+    /// Begins to transmit `packet` at `now` at a port that packets pass: nobody watches it, and its link does not change.
+    #[inline(always)]
+    fn transmit_passing(&mut self, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
+        let ends = now + self.kind.serialisation(packet.size());
+        transmitter.links[self.link.index()].begin(packet.size(), ends);
+        transmitter.carry(self.link, ends + self.kind.delay, packet);
     }
 
     /// The same of a port that sees each packet, and of a link that may change.
@@ -423,7 +473,7 @@ impl Port {
         if let Some(link) = &mut self.inconstant {
             (ends, fate) = link.begin_service(packet, (now, ends), self.kind.rate);
         }
-        self.in_service = !self.passes;
+        self.in_service = true;
         transmitter.links[self.link.index()].begin(packet.size(), ends);
         if fate == Fate::Arrives {
             let arrival = ends + self.kind.delay;
@@ -432,7 +482,7 @@ impl Port {
         }
     }
 
-    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date. Returns the
+    /// Queues `packet`, which arrives at `now`, or refuses it, at a port that sees each packet; the port is up to date. Returns the
     /// packet that goes back to its sender.
     #[inline(always)]
     fn enqueue<D: Discipline>(
@@ -443,12 +493,7 @@ impl Port {
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
-        if self.passes {
-            if transmitter.links[self.link.index()].busy_until() <= now {
-                self.transmit(packet, now, transmitter);
-                return None;
-            }
-        } else if self.is_down() {
+        if self.is_down() {
             self.rare.drops_down += 1;
             self.lose(queues, packet, now, Cause::Down, transmitter);
             return None;
@@ -484,7 +529,7 @@ impl Port {
             }
             other => self.refuse(queues, now, other, transmitter),
         };
-        if !self.passes && !self.in_service {
+        if !self.in_service {
             self.begin(queues, now, transmitter);
         }
         self.max_queue = self.max_queue.max(queues.longest(&self.kind.thresholds));
