@@ -1,6 +1,6 @@
 //! Forwarding: which link a node sends a packet on.
 
-use crate::balancer::{Balancer, Spreading, balancer, one_of};
+use crate::balancer::{MakeOf, Spreading, balancer, one_of};
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table, TableRow};
 use crate::nearer::Nearer;
@@ -179,9 +179,9 @@ impl Routes {
         self.spreading
     }
 
-    /// What chooses at switches by these routes; none: a hash.
-    pub(crate) fn balancer(&self, fabric: &Fabric) -> Option<Box<dyn Balancer>> {
-        balancer(self.spreading, self.gap, fabric, self.seed)
+    /// What `make` makes of that which chooses at switches by these routes; none: a hash chooses.
+    pub(crate) fn balancer<M: MakeOf>(&self, fabric: &Fabric, make: M) -> Option<M::Made> {
+        balancer((self.spreading, self.gap), fabric, self.seed, make)
     }
 
     /// By link, of `links`: does some node have it as one of several for a destination?

@@ -26,6 +26,7 @@ impl Flowlets {
 }
 
 impl Balancer for Flowlets {
+    #[inline(always)]
     fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: Queue<'_>) -> u32 {
         let (bits, continues) = self.tables.entry(choice, packet);
         if !continues {

@@ -27,6 +27,7 @@ impl LeastQueue {
     }
 
     /// The link with the shortest queue; of several, a random one. Where all are down, any.
+    #[inline(always)]
     fn shortest(&mut self, node: NodeId, n: u32, queue: Queue<'_>) -> u32 {
         let mut least = u64::MAX;
         self.shortest.clear();
@@ -49,6 +50,7 @@ impl LeastQueue {
 }
 
 impl Balancer for LeastQueue {
+    #[inline(always)]
     fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32 {
         let Choice { node, links, .. } = choice;
         let Some(flowlets) = &mut self.flowlets else { return self.shortest(node, links, queue) };

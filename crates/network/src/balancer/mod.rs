@@ -175,22 +175,31 @@ pub(crate) trait Balancer: Debug + Send {
     fn sends(&mut self, _hop: Hop, _packet: &mut Packet, _tags: &mut Trailers) {}
 }
 
-/// The balancer of the switches of `fabric` with `spreading`, and the `gap` between flowlets; none: they choose by hash.
-pub(crate) fn balancer(
-    spreading: Spreading,
-    gap: Option<Time>,
+/// Makes something of a balancer, whatever its kind: what it makes is compiled for each.
+pub(crate) trait MakeOf {
+    /// What it makes.
+    type Made;
+    /// Makes it of this balancer.
+    fn of<B: Balancer + 'static>(self, balancer: B) -> Self::Made;
+}
+
+/// What `make` makes of the balancer of the switches of `fabric` with `spreading`, and the `gap` between flowlets; none: they
+/// choose by hash.
+pub(crate) fn balancer<M: MakeOf>(
+    (spreading, gap): (Spreading, Option<Time>),
     fabric: &Fabric,
     seed: u64,
-) -> Option<Box<dyn Balancer>> {
+    make: M,
+) -> Option<M::Made> {
     Some(match spreading {
         Spreading::Ecmp | Spreading::TwoLevel => return None,
-        Spreading::Spray => Box::new(spray::Spray::new(fabric, seed)),
-        Spreading::Flowlets => Box::new(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
-        Spreading::Adaptive => Box::new(least_queue::LeastQueue::new(gap, fabric, seed)),
-        Spreading::Drill(settings) => Box::new(drill::DrillBalancer::new(settings, fabric, seed)),
-        Spreading::Conga(settings) => Box::new(conga::CongaBalancer::new(settings, fabric, seed)),
-        Spreading::Ugal(settings) => Box::new(ugal::UgalBalancer::new(settings, gap, fabric, seed)),
-        Spreading::Valiant(settings) => Box::new(valiant::ValiantBalancer::new(settings, fabric, seed)),
+        Spreading::Spray => make.of(spray::Spray::new(fabric, seed)),
+        Spreading::Flowlets => make.of(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
+        Spreading::Adaptive => make.of(least_queue::LeastQueue::new(gap, fabric, seed)),
+        Spreading::Drill(settings) => make.of(drill::DrillBalancer::new(settings, fabric, seed)),
+        Spreading::Conga(settings) => make.of(conga::CongaBalancer::new(settings, fabric, seed)),
+        Spreading::Ugal(settings) => make.of(ugal::UgalBalancer::new(settings, gap, fabric, seed)),
+        Spreading::Valiant(settings) => make.of(valiant::ValiantBalancer::new(settings, fabric, seed)),
     })
 }
 

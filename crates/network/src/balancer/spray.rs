@@ -21,6 +21,7 @@ impl Spray {
 }
 
 impl Balancer for Spray {
+    #[inline(always)]
     fn choose(&mut self, choice: Choice<'_>, _: &Packet, _: Queue<'_>) -> u32 {
         one_of(choice.links, self.random[choice.node.index()].next_u32())
     }

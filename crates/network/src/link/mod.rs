@@ -355,6 +355,7 @@ impl Link {
     }
 
     /// Bytes not yet sent at `now`, with the rest of the packet in service.
+    #[inline]
     pub(crate) fn backlog_bytes(&self, kind: &LinkKind, now: Time) -> u64 {
         kind.bytes_in(self.busy_until.saturating_sub(now))
     }

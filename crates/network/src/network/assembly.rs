@@ -1,5 +1,6 @@
 //! Builds a network, or a partition of it.
 
+use super::balanced::MakeBalanced;
 use super::egress::Egress;
 use super::header_room::HeaderRoom;
 use super::order::{Arrivals, NONE};
@@ -82,7 +83,7 @@ impl Network {
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
         let onward = Onward { partitions: partitions.clone(), routes: routes.clone(), joined, me };
-        let balancer = routes.balancer(fabric);
+        let balancer = routes.balancer(fabric, MakeBalanced);
         let egress = Egress {
             node: NodeId::default(),
             rare: vec![RareEvents::default(); links.len()],
@@ -101,8 +102,8 @@ impl Network {
             steers: balancer.as_ref().is_some_and(|balancer| balancer.steers()),
             balancer,
             seen_queues: Box::default(),
-            undecided: Vec::new(),
             header_room: HeaderRoom::new(if egress.ports.return_packets() { fabric.nodes() } else { 0 }),
+            undecided: Vec::new(),
             is_divided: partitions.count() > 1,
             mail_to_hosts: partitions.lead_to_hosts(fabric),
             stages,
@@ -119,8 +120,8 @@ impl Network {
             to_hosts: Arrivals::new(timetable.seed),
             to_switches: Arrivals::new(timetable.seed),
             inner_waits: false,
-            latest: vec![NONE; fabric.nodes()].into(),
             egress,
+            latest: vec![NONE; fabric.nodes()].into(),
             latest_on: vec![NONE; fabric.links().len()].into(),
             taps: None,
             aside: Vec::new(),

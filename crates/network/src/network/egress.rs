@@ -265,7 +265,8 @@ impl Egress {
     }
 
     /// The link that a packet takes, which has come to a switch, as `balancer` chooses.
-    pub(super) fn choose(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming) -> LinkId {
+    #[inline(always)]
+    pub(super) fn choose<B: Balancer>(&mut self, balancer: &mut B, incoming: &mut Incoming) -> LinkId {
         let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
         let Incoming { packet, node, link: ingress } = incoming;
         let routes = routes.at(*node);
@@ -275,9 +276,10 @@ impl Egress {
         };
         let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
         let now = packet.arrival;
+        let has_ports = ports.len() > 0;
         let mut queue = |number| {
             let id = way.link(number);
-            if ports.of(id).is_some() {
+            if has_ports && ports.of(id).is_some() {
                 return ports.backlog(id, now, transmitter);
             }
             let link = &transmitter.links[id.index()];
@@ -290,7 +292,7 @@ impl Egress {
     }
 
     /// The link that a packet takes, which has come to a switch, as `balancer` steers it.
-    pub(super) fn steer(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming) -> LinkId {
+    pub(super) fn steer<B: Balancer>(&mut self, balancer: &mut B, incoming: &mut Incoming) -> LinkId {
         let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
         let Incoming { packet, node, link: ingress } = incoming;
         let routes = routes.at(*node);
@@ -327,7 +329,7 @@ impl Egress {
     }
 
     /// Shows `balancer` that a switch sends a packet on over `link`.
-    pub(super) fn show(&mut self, balancer: &mut dyn Balancer, incoming: &mut Incoming, link: LinkId) {
+    pub(super) fn show<B: Balancer>(&mut self, balancer: &mut B, incoming: &mut Incoming, link: LinkId) {
         let hop = Hop { node: incoming.node, ingress: incoming.link, egress: link };
         balancer.sends(hop, &mut incoming.packet, &mut self.trailers);
     }

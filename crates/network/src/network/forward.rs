@@ -1,10 +1,10 @@
 //! Switches forward the packets of a window.
 
 use super::ahead;
+use super::balanced::Undecided;
 use super::egress::Egress;
 use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
-use crate::balancer::Balancer;
 use crate::fabric::LinkId;
 use crate::headers::Headers;
 use crate::on_the_way::Incoming;
@@ -17,7 +17,13 @@ impl Network {
     /// take the same link.
     pub(super) fn forward(&mut self) {
         if self.balancer.is_some() {
-            self.route_by_balancer();
+            self.route_without_choice();
+            let Network { egress, balancer, latest, latest_on, to_switches, undecided, seen_queues, .. } = self;
+            let (numbers, sees_queues) = (&undecided[..], !seen_queues.is_empty());
+            let undecided = Undecided { numbers, arrivals: to_switches, egress, latest, latest_on, sees_queues };
+            if let Some(balancer) = balancer {
+                balancer.route(undecided);
+            }
         } else if ahead::routes_are_far(self.latest_on.len()) {
             self.route::<true>();
         } else {
@@ -198,35 +204,8 @@ impl Network {
         }
     }
 
-    /// As [`Network::route`], where a balancer chooses: it needs the packets of each switch in order. If it sees queues,
-    /// packets that join these are queued at once.
+    /// Where a balancer chooses: routes the packets that have one way, and chains the others by switch.
     #[inline(never)]
-    fn route_by_balancer(&mut self) {
-        self.route_without_choice();
-        let Some(mut balancer) = self.balancer.take() else { return };
-        let mut arrivals = std::mem::take(&mut self.to_switches);
-        let undecided = std::mem::take(&mut self.undecided);
-        for number in &undecided {
-            let latest = &mut self.latest[arrivals.packets[*number as usize].node.index()];
-            if *latest != *number {
-                continue; // it is routed with the latest of its chain
-            }
-            *latest = NONE;
-            let Arrivals { packets, steps, order } = &mut arrivals;
-            if steps[*number as usize].before == NONE {
-                self.decide(&mut *balancer, packets, steps, *number);
-                continue;
-            }
-            for (_, number) in order.of(packets, steps, *number).iter().rev() {
-                self.decide(&mut *balancer, packets, steps, *number);
-            }
-        }
-        self.undecided = undecided;
-        self.to_switches = arrivals;
-        self.balancer = Some(balancer);
-    }
-
-    /// Routes the packets that have one way, and chains the others by switch.
     fn route_without_choice(&mut self) {
         let Network { egress, latest, latest_on, to_switches, undecided, seen_queues, steers, .. } = self;
         let (routes, steers) = (&egress.routes, *steers);
@@ -249,26 +228,6 @@ impl Network {
         }));
     }
 
-    /// Routes packet `number`, and chains or queues it.
-    #[inline]
-    fn decide(&mut self, balancer: &mut dyn Balancer, packets: &mut [Incoming], steps: &mut [Step], number: u32) {
-        let incoming = &mut packets[number as usize];
-        let step = &mut steps[number as usize];
-        if step.link == LinkId::NONE {
-            step.link = if self.steers {
-                self.egress.steer(balancer, incoming)
-            } else {
-                self.egress.choose(balancer, incoming)
-            };
-        }
-        if self.seen_queues.is_empty() {
-            step.before = std::mem::replace(&mut self.latest_on[step.link.index()], number);
-        } else {
-            self.egress.show(balancer, incoming, step.link);
-            self.egress.enqueue_one(step.link, incoming.packet.arrival, &incoming.packet);
-        }
-    }
-
     /// Forwards a packet on its own: at a switch, or at a host to which others' packets come.
     #[inline(never)]
     pub(super) fn pass_on(&mut self, mut incoming: Incoming) {
@@ -278,15 +237,7 @@ impl Network {
         }
         let link = match &mut self.balancer {
             None => self.egress.routes.at(node).next_link(&mut incoming.packet),
-            Some(balancer) => {
-                let link = if self.steers {
-                    self.egress.steer(&mut **balancer, &mut incoming)
-                } else {
-                    self.egress.choose(&mut **balancer, &mut incoming)
-                };
-                self.egress.show(&mut **balancer, &mut incoming, link);
-                link
-            }
+            Some(balancer) => balancer.next_link(&mut self.egress, &mut incoming),
         };
         if !self.egress.ports.pause() {
             return self.egress.enqueue_one(link, now, &incoming.packet);

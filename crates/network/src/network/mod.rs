@@ -3,6 +3,7 @@
 
 mod ahead;
 mod assembly;
+mod balanced;
 mod egress;
 mod forward;
 mod handler;

@@ -1,10 +1,10 @@
 //! A network while it runs: its state, and what others ask of it.
 
+use super::balanced::Balanced;
 use super::egress::Egress;
 use super::handler::Handler;
 use super::header_room::HeaderRoom;
 use super::order::Arrivals;
-use crate::balancer::Balancer;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
 use crate::packet::Kind;
@@ -36,7 +36,7 @@ pub struct Network {
     /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     /// What chooses among links of equal cost at switches; none: a hash.
-    pub(super) balancer: Option<Box<dyn Balancer>>,
+    pub(super) balancer: Option<Box<dyn Balanced>>,
     /// Does the balancer choose among all links?
     pub(super) steers: bool,
     /// By link, if the balancer sees queues: is it one of those among which a switch chooses?
