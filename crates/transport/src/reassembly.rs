@@ -82,13 +82,15 @@ impl Reassembly {
     #[inline(never)]
     fn join_ranges(&mut self) {
         let reached = self.ranges.iter().take_while(|(start, _)| *start <= self.next).count();
-        if reached > 0 {
-            self.next = self.next.max(self.ranges[reached - 1].1);
-            self.ranges.drain(..reached);
+        if reached == 0 {
+            return;
         }
-        if self.ranges.is_empty() {
+        self.next = self.next.max(self.ranges[reached - 1].1);
+        if reached == self.ranges.len() {
             // Only a list without memory says that it is empty where every segment looks.
             self.ranges = ThinVec::new();
+        } else {
+            self.ranges.drain(..reached);
         }
     }
 
@@ -97,7 +99,12 @@ impl Reassembly {
         let after = self.ranges.iter().rposition(|(s, _)| *s <= end).map_or(0, |i| i + 1);
         let first = self.ranges[..after].iter().rposition(|(_, e)| *e < start).map_or(0, |i| i + 1);
         if first == after {
-            self.ranges.insert(first, (start, end));
+            // At the end, nothing has to move.
+            if first == self.ranges.len() {
+                self.ranges.push((start, end));
+            } else {
+                self.ranges.insert(first, (start, end));
+            }
             return true;
         }
         if after - first == 1 && self.ranges[first].0 <= start && end <= self.ranges[first].1 {
@@ -106,7 +113,9 @@ impl Reassembly {
         start = start.min(self.ranges[first].0);
         end = end.max(self.ranges[after - 1].1);
         self.ranges[first] = (start, end);
-        self.ranges.drain(first + 1..after);
+        if after - first > 1 {
+            self.ranges.drain(first + 1..after);
+        }
         true
     }
 }
