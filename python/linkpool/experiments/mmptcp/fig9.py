@@ -110,7 +110,7 @@ def _rises(ledger: Ledger, cells: sweeps.Cells, ends: tuple[int, int]) -> None:
         "tcp-sensitive",
         f"{number(first, 'ms')} at {ends[0]}%, {number(last, 'ms')} at {ends[1]}%",
         grade(
-            known and (last or 0.0) >= 1.5 * (first or 0.0),
+            known and (last or 0.0) >= 1.5 * (first or 0.0) > 0.0,
             known and (last or 0.0) > (first or 0.0),
             "at least 1.5 times as much at the highest load; partly: more",
         ),
