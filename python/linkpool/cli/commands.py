@@ -103,7 +103,7 @@ COMMANDS: Commands = {
     ),
     "estimate": Command(
         "linkpool.cli.estimate:command",
-        "Estimate the slowdowns of flows in a large fabric by runs of scale models of it.",
+        "Estimate slowdowns in a large fabric by scale models, or a job by its first iterations.",
     ),
     "topology": Command(
         "linkpool.cli.topology:topology",

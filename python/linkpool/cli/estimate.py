@@ -1,10 +1,9 @@
-"""`linkpool estimate`: percentiles of a large fabric from runs of scale models."""
+"""`linkpool estimate`: answers without the whole run; percentiles from runs of scale models."""
 
 import json
 import math
 import random
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,53 +14,24 @@ import typer
 from rich import box
 from rich.table import Table
 
-from linkpool import _core
 from linkpool.api import Progress, simulate_loaded
 from linkpool.cli.console import RunCode, fail, is_study_file, load, say, stdout
+from linkpool.cli.estimate_arms import Arm, arm_of, arms_of
+from linkpool.cli.estimate_jobs import estimate_jobs, is_job
 from linkpool.cli.override import override
 from linkpool.cli.progress import watching
 from linkpool.estimate import Estimate, OutsideError, estimate
-from linkpool.estimate.perform import (
-    HOSTS,
-    PERCENTS,
-    Cost,
-    Slowdowns,
-    percentile_of,
-    slowdowns,
-    took,
-)
+from linkpool.estimate.cost import Cost, took
+from linkpool.estimate.perform import HOSTS, PERCENTS, Slowdowns, percentile_of, slowdowns
 from linkpool.limits import MOST_SEED
 from linkpool.percentiles import needed
 from linkpool.study.measures import ALL
 from linkpool.study.measuring import Part
 from linkpool.units import show_number
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 MODELS = 5
 OF_A_STUDY = 0.05
 """The share of a study's runs that are made whole."""
-
-
-@dataclass(frozen=True)
-class _Arm:
-    """Runs that differ in their seeds.
-
-    Attributes:
-        name: of the arm, with the values that a study varies; empty: a scenario.
-        file: where it comes from.
-        scenarios: by seed, those that may be run whole.
-        seeds: of the models.
-
-    """
-
-    name: str
-    file: str
-    scenarios: Mapping[int, _core.Scenario]
-    seeds: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -77,7 +47,7 @@ class _Whole:
 class _Found:
     """What is known of an arm: the estimate, and the whole runs beside it."""
 
-    arm: _Arm
+    arm: Arm
     estimate: Estimate
     whole: Sequence[_Whole]
 
@@ -114,25 +84,38 @@ def command(
             "--set", metavar="KEY=VALUE", help="Replace a key, as in queue.mark=20 (repeatable)."
         ),
     ] = None,
+    within: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            min=0.0001,
+            max=0.5,
+            help="Of a job: half of the interval, at most, over its completion time.",
+        ),
+    ] = 0.01,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     run_code: RunCode = False,
 ) -> None:
-    """Estimate the slowdowns of flows in a large fabric by runs of scale models of it.
+    """Estimate slowdowns in a large fabric by scale models, or a job by its first iterations.
 
     A model is a small fabric with the same tiers, rates and queues, and the same load on each link.
-    Whole runs that are made beside tell how far the estimate is off.
+    Of a job of many iterations as many are simulated as its completion time needs. Whole runs that
+    are made beside tell how far the estimate is off.
     """
     if is_study_file(file):
         if seed is not None or settings or models is not None:
             fail(f"{file} is a study; --seed, --set and --models are about a scenario")
-        arms = _arms_of(file, run_code)
+        arms = arms_of(file, run_code)
         share = OF_A_STUDY if beside is None else beside
     else:
         overrides = [override(setting) for setting in settings or []]
-        arms = [_scenario(file, load(file, seed, overrides, run_code), models or MODELS)]
+        arms = [arm_of(file, load(file, seed, overrides, run_code), models or MODELS)]
         share = beside or 0.0
     runs = [(arm.name, one) for arm in arms for one in arm.scenarios]
     chosen = set(random.Random(0).sample(runs, math.ceil(share * len(runs))))
+    if any(map(is_job, arms)):
+        estimate_jobs(arms, within, chosen, as_json, run_code)
+        return
     found = []
     for arm in arms:
         whole = [one for one in arm.scenarios if (arm.name, one) in chosen]
@@ -144,32 +127,7 @@ def command(
             _print(one)
 
 
-def _scenario(file: Path, scenario: _core.Scenario, models: int) -> _Arm:
-    first = int(tomllib.loads(scenario.toml.partition("\n[")[0])["seed"])
-    if first + models - 1 > MOST_SEED:
-        fail(f"{file}: the seeds of {models} models from {first} on exceed {MOST_SEED}")
-    return _Arm("", str(file), {first: scenario}, range(first, first + models))
-
-
-def _arms_of(file: Path, run_code: bool) -> list[_Arm]:
-    """Return the arms of a study, each with the values that it varies."""
-    # Here, as studies take a while to load.
-    from linkpool.cli.study.common import RESULTS, plan_of
-    from linkpool.cli.study.common import load as load_study
-
-    study = load_study(file)
-    if study.search is not None:
-        fail(f"{file} searches: its runs depend on those before, and are not estimated")
-    arms: dict[str, dict[int, _core.Scenario]] = {}
-    files: dict[str, str] = {}
-    for entry in plan_of(study, RESULTS, run_code=run_code).entries:
-        point = entry.point
-        arms.setdefault(point.name, {})[point.seed] = entry.scenario
-        files[point.name] = point.file or point.name
-    return [_Arm(name, files[name], runs, list(runs)) for name, runs in arms.items()]
-
-
-def _model(arm: _Arm, hosts: int, run_code: bool) -> Estimate:
+def _model(arm: Arm, hosts: int, run_code: bool) -> Estimate:
     """Run the models of an arm, and show how far they are."""
     scenario = next(iter(arm.scenarios.values()))
     with ExitStack() as bars:
@@ -185,7 +143,7 @@ def _model(arm: _Arm, hosts: int, run_code: bool) -> Estimate:
             fail(f"{arm.file}: {f'{arm.name}: ' if arm.name else ''}{error}")
 
 
-def _whole(arm: _Arm, seed: int) -> _Whole:
+def _whole(arm: Arm, seed: int) -> _Whole:
     scenario = arm.scenarios[seed]
     name = f"{arm.name or arm.file}, seed {seed}, whole"
     with watching(name, scenario.duration_s) as progress:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from linkpool import _core
 from linkpool.api import Progress, simulate_loaded
+from linkpool.estimate.cost import Cost, took
 from linkpool.estimate.domain import OutsideError, require_inside
 from linkpool.estimate.flows import Source
 from linkpool.estimate.shape import Shape
@@ -33,13 +34,6 @@ WORTH = 2
 
 Watch: TypeAlias = Callable[[int], "Progress | None"]
 """Called with the place of a model among the seeds; what it returns is told of its progress."""
-
-
-class Cost(NamedTuple):
-    """What runs took: packets that crossed a link, and CPU seconds of the simulation."""
-
-    packet_hops: int
-    cpu_s: float
 
 
 Slowdowns: TypeAlias = Mapping[str, Sequence[Part]]
@@ -146,11 +140,3 @@ def estimate(
     finally:
         remove()
     return Estimate(fabric, model, seeds, slowdowns(results), took(results))
-
-
-def took(results: Sequence[Result]) -> Cost:
-    """Return what runs took together."""
-    return Cost(
-        sum(int(run.run["packet_hops"]) for run in results),
-        sum(float(run.run["cpu_s"]) for run in results),
-    )
