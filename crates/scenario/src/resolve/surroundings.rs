@@ -36,21 +36,32 @@ pub(super) fn complete(transports: &mut [Option<Transport>], fabric: &Fabric, qu
     }
 }
 
+/// The nodes by their distance in links from the nearest host, each once: of a large fabric a node
+/// is reached over thousands of paths.
+fn levels(fabric: &Fabric) -> Vec<Vec<NodeId>> {
+    let links = fabric.links();
+    let mut seen = vec![false; fabric.node_ids().len()];
+    let mut reached: Vec<NodeId> = NodeId::first(fabric.hosts()).collect();
+    let mut levels = Vec::new();
+    loop {
+        reached.retain(|node| !std::mem::replace(&mut seen[node.index()], true));
+        if reached.is_empty() {
+            return levels;
+        }
+        let next = reached.iter().flat_map(|node| fabric.links_from(*node)).map(|link| links[link.index()].to);
+        let next = next.collect();
+        levels.push(std::mem::replace(&mut reached, next));
+    }
+}
+
 /// How many times as much the hosts send as the links carry from one tier to the next, where it is
 /// most; 1 at least. The tier of a node is its distance from the nearest host in links. (uet-htsim
 /// multiplies the ratios of tiers: `get_oversubscription_ratio`.)
 fn oversubscription(fabric: &Fabric) -> f64 {
     let links = fabric.links();
     let mut tier = vec![usize::MAX; fabric.node_ids().len()];
-    let mut reached: Vec<NodeId> = NodeId::first(fabric.hosts()).collect();
-    for number in 0.. {
-        reached.retain(|node| tier[node.index()] == usize::MAX);
-        reached.iter().for_each(|node| tier[node.index()] = number);
-        let next = reached.iter().flat_map(|node| fabric.links_from(*node)).map(|link| links[link.index()].to);
-        reached = next.collect();
-        if reached.is_empty() {
-            break;
-        }
+    for (number, nodes) in levels(fabric).iter().enumerate() {
+        nodes.iter().for_each(|node| tier[node.index()] = number);
     }
     let up = |number: usize| {
         let rises = |from: NodeId, to: NodeId| tier[from.index()] == number && tier[to.index()] == number + 1;
@@ -67,8 +78,10 @@ fn oversubscription(fabric: &Fabric) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linkpool_network::FabricBuilder;
     use linkpool_network::topology::{Generator, GpuServers};
     use linkpool_settings::{Preset, Settings};
+    use linkpool_units::Time;
 
     /// 16 GPUs with a NIC of 400 Gbit/s each, and 8 leaves with an uplink or two of 400. NVLink of
     /// 3.6 Tbit/s is no tier.
@@ -87,5 +100,20 @@ mod tests {
             let fabric = GpuServers { rate, uplink_rate: rate, ..sizes }.fabric();
             assert_eq!(oversubscription(&fabric), expected);
         }
+    }
+
+    /// Two hosts with cables to both of two switches, which have two cables each to a third.
+    #[test]
+    fn each_node_is_in_one_level() {
+        let mut builder = FabricBuilder::default();
+        let hosts = ["a", "b"].map(|name| builder.node(name, Layer::Host));
+        let below = ["s", "t"].map(|name| builder.node(name, Layer::Edge));
+        let above = builder.node("u", Layer::Core);
+        for switch in below {
+            for to in [hosts[0], hosts[1], above, above] {
+                builder.cable(switch, to, Rate::gbps(1), Time::from_us(1));
+            }
+        }
+        assert_eq!(levels(&builder.build()), [hosts.to_vec(), below.to_vec(), vec![above]]);
     }
 }
