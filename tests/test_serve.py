@@ -259,6 +259,21 @@ def test_what_is_not_allowed_ends_the_session(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
+def test_code_that_the_scenario_brings_runs_only_if_asked(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "a.py").write_text(f"open({str(ran)!r}, 'w').close()\n", encoding="utf-8")
+    scenario = tmp_path / "star.toml"
+    scenario.write_text(f'controls = ["a.py"]\n{FABRIC}', encoding="utf-8")
+    command = [sys.executable, "-m", "linkpool", "serve", str(scenario)]
+    request = frame(OPEN) + frame(close(0))
+    done = subprocess.run(command, input=request, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert "a.py is code in Python" in frames(done.stdout)[-1]["message"]
+    assert not ran.exists()
+    subprocess.run([*command, "--run-code"], input=request, capture_output=True, check=False)
+    assert ran.exists()
+
+
 def test_the_command_serves_another_process(tmp_path: Path) -> None:
     scenario = tmp_path / "star.toml"
     scenario.write_text(FABRIC, encoding="utf-8")

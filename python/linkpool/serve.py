@@ -146,14 +146,18 @@ class Server:
         scenario: the scenario of the session.
         profile: the name that the client has to ask for.
         out: directory for the result; None: there is none.
+        run_code: run the code in Python that the scenario brings.
 
     """
 
-    def __init__(self, scenario: Scenario, profile: str, out: Path | None) -> None:
+    def __init__(
+        self, scenario: Scenario, profile: str, out: Path | None, run_code: bool = False
+    ) -> None:
         """Begin before the first frame."""
         self._scenario = scenario
         self._profile = profile
         self._out = out
+        self._run_code = run_code
         self._session: Session | None = None
         self._injected: list[Object] = []
         self._by_message: dict[int, int] = {}
@@ -224,7 +228,7 @@ class Server:
         seed = request["seed"]
         if seed >= 1 << 63:
             raise ProtocolError("seed", "seed: from 0 to 2^63 - 1")
-        loaded = self._scenario.loaded(seed, run_code=True)
+        loaded = self._scenario.loaded(seed, self._run_code)
         plan = loaded.plan()
         hosts = plan["hosts"]
         rates = sorted({rate for source, _, rate, _ in plan["links"] if source < hosts})

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from linkpool.cli.console import fail
+from linkpool.cli.console import RunCode, fail
 from linkpool.publish import require_replaceable
 from linkpool.scenario import Scenario
 from linkpool.serve import Server
@@ -25,6 +25,7 @@ def serve(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Directory of the result.")
     ] = None,
+    run_code: RunCode = False,
 ) -> None:
     """Let a program in another process drive a run: frames of JSON on stdin and stdout.
 
@@ -38,6 +39,6 @@ def serve(
         fail(str(error))
     if sys.stdin.isatty():
         fail("linkpool serve reads frames of a program, not what is typed: see docs/serve.md")
-    server = Server(loaded, profile or scenario.stem, out)
+    server = Server(loaded, profile or scenario.stem, out, run_code)
     if not server.serve(sys.stdin.buffer, sys.stdout.buffer):
         raise SystemExit(1)
