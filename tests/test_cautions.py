@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from linkpool.cli import app
-from linkpool.doubts import short_drains, untrimmed
+from linkpool.doubts import doubts, dropped, short_drains, untrimmed
 from linkpool.study import Plan, Study, StudyResult, run_study
 from linkpool.study.cautions import cautions, listed
 from linkpool.study.edited import changes
@@ -273,3 +273,20 @@ def test_runs_are_listed_by_what_no_other_has_too() -> None:
     two = listed([at["a", 0.1], at["b", 0.1]], points)
     assert two == "a, poisson load 0.1 and b, poisson load 0.1", "c has this load, too"
     assert listed([Point({"arm": "base"}, "", 1)], [Point({"arm": "base"}, "", 1)]) == "the base"
+
+
+def test_ndp_where_no_port_trims_is_named() -> None:
+    fifo = '[queue]\ndiscipline = "fifo"\n'
+    ndp = '[transport.n]\ncontrol = "ndp"\nmin_rto = "1ms"\n'
+    line = (
+        "transport n is NDP and no port trims, so a full queue drops its packets, and each waits "
+        'for min_rto, 1ms; write discipline = "trimming" in [queue]'
+    )
+    assert list(dropped(fifo + ndp)) == [line]
+    assert line in doubts(fifo + ndp)
+    assert not list(dropped(fifo + ndp.replace('"ndp"', '"dctcp"')))
+    assert not list(dropped('[queue]\ndiscipline = "trimming"\n' + ndp))
+    assert not list(dropped(fifo + '[queue.layer.edge]\ndiscipline = "trimming"\n' + ndp))
+    classes = "[[queue.class]]\npriorities = [0]\ntrim = true\n"
+    assert not list(dropped("[queue]\n" + classes + ndp))
+    assert list(dropped("[queue]\n" + classes.replace("true", "false") + ndp)) == [line]

@@ -50,7 +50,7 @@ def test_a_manifest_by_hand(directory: Path) -> None:
 def test_a_manifest_is_read_as_it_was_written(directory: Path) -> None:
     found = verify(directory)
     assert found == Manifest("k", {"a": Entry(5, HELLO), "b": Entry(0, EMPTY)})
-    assert found == verify(directory, "k") == verify(directory, contents=False)
+    assert found == verify(str(directory), "k") == verify(directory, contents=False)
     assert found == Manifest.of(directory, "k"), "it does not name itself"
 
 

@@ -1,7 +1,8 @@
 """What makes the numbers of a run doubtful before it is made, as its scenario says."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from linkpool import _core
 
@@ -18,7 +19,7 @@ def doubts(scenario: str) -> list[str]:
         scenario: a scenario with every default written out.
 
     """
-    return [*short_drains(scenario), *untrimmed(scenario)]
+    return [*short_drains(scenario), *untrimmed(scenario), *dropped(scenario)]
 
 
 def short_drains(scenario: str) -> Iterator[str]:
@@ -50,9 +51,7 @@ def untrimmed(scenario: str) -> Iterator[str]:
 
     """
     document = tomllib.loads(scenario)
-    queue = document.get("queue", {})
-    queues = [queue, *queue.get("layer", {}).values()]
-    if not any(one.get("discipline") == "trimming" for one in queues):
+    if not any(one.get("discipline") == "trimming" for one in _queues(document)):
         return
     for name, transport in document.get("transport", {}).items():
         for key in ("trimming", "trimmable"):
@@ -61,3 +60,30 @@ def untrimmed(scenario: str) -> Iterator[str]:
                     f"ports trim, but drop the packets of transport {name}, as its `{key}` is "
                     f"false; with {key} = true they are trimmed"
                 )
+
+
+def dropped(scenario: str) -> Iterator[str]:
+    """Say which transports are NDP where no port trims.
+
+    Args:
+        scenario: a scenario with every default written out.
+
+    """
+    document = tomllib.loads(scenario)
+    if any(
+        one.get("discipline") == "trimming" or any(of.get("trim") for of in one.get("class", []))
+        for one in _queues(document)
+    ):
+        return
+    for name, transport in document.get("transport", {}).items():
+        if transport.get("control") == "ndp":
+            yield (
+                f"transport {name} is NDP and no port trims, so a full queue drops its packets, "
+                f"and each waits for min_rto, {transport['min_rto']}; write discipline = "
+                '"trimming" in [queue]'
+            )
+
+
+def _queues(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    queue = document.get("queue", {})
+    return [queue, *queue.get("layer", {}).values()]

@@ -148,7 +148,7 @@ class Manifest:
             raise DamagedError(directory, f"{name} changed since it was written")
 
 
-def verify(directory: Path, key: str | None = None, contents: bool = True) -> Manifest:
+def verify(directory: Path | str, key: str | None = None, contents: bool = True) -> Manifest:
     """Check a published directory against its manifest, and return that.
 
     Args:
@@ -160,6 +160,7 @@ def verify(directory: Path, key: str | None = None, contents: bool = True) -> Ma
         DamagedError: the directory differs from its manifest, or has another key.
 
     """
+    directory = Path(directory)
     manifest = Manifest.read(directory)
     if key is not None and manifest.key != key:
         raise DamagedError(directory, f"{NAME} is that of another run")

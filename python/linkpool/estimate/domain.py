@@ -1,4 +1,4 @@
-"""What can be estimated by a scale model, and what cannot."""
+"""What can be estimated, and what cannot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ BALANCERS = ("ecmp", "spray", "flowlets", "adaptive", "drill")
 
 
 class OutsideError(InputError, ValueError):
-    """A scenario that a scale model says nothing about.
+    """A scenario that an estimate says nothing about.
 
     Attributes:
         key: what of it.
@@ -24,7 +24,7 @@ class OutsideError(InputError, ValueError):
     def __init__(self, key: str, what: str, right: str) -> None:
         """Name the key, what is wrong with it, and what can be estimated."""
         super().__init__(
-            f"{key} {what}: a scale model answers for {right}; linkpool run simulates the rest"
+            f"{key} {what}: an estimate is for {right}; linkpool run simulates the rest"
         )
         self.key = key
 

@@ -104,11 +104,13 @@ settings! {
     #[derive(Eq)]
     pub struct Capture {
         /// Hosts; at each of their ports the packets that come and go.
-        hosts: Option<Vec<HostId>> as Option<Vec<HostName>>, from |_s| None => "no host",
+        hosts: Option<Vec<HostId>> as Option<Vec<HostName>>,
+            from |_s| None => "none; without `links`, the senders of flows",
             within Length::from(1, "names no host; leave it out to record at the senders of all flows");
         /// Directed links, each written "FROM->TO" with names of hosts or switches: the packets
         /// that FROM puts on the wire.
-        links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>>, from |_s| None => "no link",
+        links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>>,
+            from |_s| None => "none; without `hosts`, see there",
             within Length::from(1, "names no link; leave it out to record at hosts");
         /// Only packets of the flows with these numbers.
         flows: Option<Vec<u32>>, from |_s| None => "all flows",
