@@ -1,6 +1,7 @@
 """The report in a real browser: no error, what is clicked appears, in dark and light."""
 
 import base64
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -456,6 +457,36 @@ def test_labels_of_charts_are_whole_and_do_not_touch(tmp_path: Path, width: int)
         assert all(before[1] < after[0] for before, after in pairwise(edges))
         assert edges[0][0] >= 0
         assert edges[-1][1] <= sizes[0][3]
+
+
+WRITTEN = """
+    window.written = [];
+    const fill = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      window.written.push(text);
+      return fill.call(this, text, ...rest);
+    };
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "apart"),
+    [("0.0003", "0.0029", 0.25), ("0.0003", "0.0012", 0.1), ("0.000300", "0.000326", 2.5)],
+)
+def test_times_below_charts_are_written_in_full(
+    page: Path, first: str, last: str, apart: float
+) -> None:
+    """Steps of 0.25 ms or 2.5 us need a digit more than their size says."""
+    with opened(page) as browser:
+        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WRITTEN})
+        browser.get(f"{page.as_uri()}#from={first}&to={last}")
+        browser.refresh()
+        wait(browser, lambda: browser.execute_script(CHARTS) > 0)
+        times = re.compile(r"([\d.]+) (ms|µs)")
+        texts = browser.execute_script("return window.written")
+        shown = sorted({float(found[1]) for text in texts if (found := times.fullmatch(text))})
+        steps = {round(after - before, 9) for before, after in pairwise(shown)}
+        assert steps == {apart}
 
 
 def test_all_settings_of_an_arm_have_its_colour(tmp_path: Path) -> None:

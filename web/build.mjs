@@ -1,5 +1,5 @@
 // Bundles src/ into python/linkpool/report/bundle. The first line of each file names what it was made of, so that a
-// test without Node can tell whether the bundle is fresh (tests/test_report_bundle.py computes the same hash).
+// test without Node can tell whether the bundle is fresh (tests/test_report.py computes the same hash).
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { build } from "esbuild";

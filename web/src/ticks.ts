@@ -21,3 +21,12 @@ export function sizeTicks(sizes: number[], width: number, write: (value: number)
   }
   return taken.map((one) => one.value).sort((a, b) => a - b);
 }
+
+/** The decimals with which all multiples of `step` are written in full: 2 of 0.25. */
+export function decimals(step: number): number {
+  for (let n = 0; n < 12; n++) {
+    const whole = Math.round(step * 10 ** n);
+    if (whole > 0 && Math.abs(step * 10 ** n - whole) < 1e-6 * whole) return n;
+  }
+  return 12;
+}

@@ -8,6 +8,7 @@ import { number, rate } from "./format";
 import { drawRanks, legend, names, under } from "./ranks";
 import { colour, onTheme, ramp, series } from "./theme";
 import { rows } from "./scatter";
+import { decimals } from "./ticks";
 
 const LEFT = 92;
 const RIGHT = 14;
@@ -88,8 +89,7 @@ export class Timeline {
   /** Times in the unit that suits what is shown, with the digits that tell its ticks apart. */
   private time(t: number, at: number[]): string {
     const [factor, unit] = this.range[1] >= 1 ? [1, "s"] : this.range[1] >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
-    const step = at.length > 1 ? (at[1] - at[0]) * factor : 1;
-    return `${(t * factor).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))} ${unit}`;
+    return `${(t * factor).toFixed(at.length > 1 ? decimals((at[1] - at[0]) * factor) : 0)} ${unit}`;
   }
 
   private lanes(flow: number): void {
