@@ -1,12 +1,15 @@
 """An experiment whose title, place and claims its paper's file declares."""
 
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from itertools import product
+from typing import Any, ClassVar
 
 from linkpool.experiments.papers import EXPERIMENTS, Declared
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import Experiment
+from linkpool.study.point import Point
 from linkpool.study.stated import Stated
 
 
@@ -16,6 +19,8 @@ class Published(Experiment, ABC):
 
     Attributes:
         id: its name in its paper's file; one that is `replace`d may have another.
+        over: the names of its attributes whose values its runs combine, that of the outermost loop
+            first.
         declared: what that file says of it.
 
     """
@@ -24,6 +29,7 @@ class Published(Experiment, ABC):
     title: str = field(init=False)
     paper: str = field(init=False)
     seeds: int = field(default=5, kw_only=True)
+    over: ClassVar[tuple[str, ...]] = ()
     declared: Declared = field(default=None, kw_only=True, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -35,6 +41,15 @@ class Published(Experiment, ABC):
             ("paper", declared.paper),
         ):
             object.__setattr__(self, name, value)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of all combinations and seeds."""
+        axes = [getattr(self, name) for name in self.over]
+        return [self.point(seed, *of) for of in product(*axes) for seed in seeds]
+
+    def point(self, *of: Any, **keys: Any) -> Point:
+        """Return the run with a seed, and a value of each of the attributes in `over`."""
+        raise NotImplementedError(f"{self.id} has neither a run of each combination nor points")
 
     def ledger(self, setting: str | None = None) -> Ledger:
         """Return a ledger of the claims that the paper's file states."""

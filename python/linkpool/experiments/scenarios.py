@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,13 @@ def scenario(folder: str, name: str, /, **words: "Value | None") -> dict[str, An
     >>> scenario("xmp", "X-fig6", beta=4, one={}, two={}, three={})["name"]
     'XMP, four flows on one link, beta = 4'
     """
-    filled: dict[str, Any] = _filled(_read(folder)[name], words)
-    return filled
+    return filled(_read(folder)[name], words)
+
+
+def filled(table: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scenario, or a part of one, with its words in place as `scenario` does."""
+    found: dict[str, Any] = _filled(table, words)
+    return found
 
 
 @cache
@@ -33,7 +39,7 @@ def _read(folder: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def _filled(value: Any, words: dict[str, Any]) -> Any:
+def _filled(value: Any, words: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         whole = re.fullmatch(r"\{(\w+)\}", value)
         return words[whole[1]] if whole else value.format(**words)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import longflows, queues, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
@@ -31,11 +31,7 @@ class Fig10(setting.Delayed):
     schemes: tuple[str, ...] = SCHEMES
     delays: tuple[str, ...] = setting.DELAYS
     duration_s: float = longflows.DURATION_S
-    columns: ClassVar[tuple[Column, ...]] = (
-        *longflows.KEYS,
-        Column("queue_pkts", "u32", "packets", "queue length of W->R, every 10 us from 10 ms on"),
-        Column("samples", "u32", "", "how often it was found"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig10")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return both cases with every scheme, delay and seed."""

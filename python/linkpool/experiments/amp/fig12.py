@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.declared import Published
 from linkpool.experiments.scenarios import scenario
@@ -16,7 +16,7 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, below, weakest
-from linkpool.study.experiment import KEY_SEED, Experiment, each
+from linkpool.study.experiment import Experiment, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
@@ -40,13 +40,7 @@ class Fig12(Published):
     id: str = "A-fig12"
     long_flows: int = 1000
     readings: tuple[str, ...] = READINGS
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("reading", "string", "", "text, or implementation: that of the authors' simulation"),
-        Column("scheme", "string", "", "congestion control of the long flows"),
-        Column("subflows", "i32", "", "subflows of each long flow"),
-        KEY_SEED,
-        Column("jct_s", "f64", "s", "completion time of a job; null: under way at the end"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig12")
 
     def extent(self) -> str:
         """Say until when each run lasts."""

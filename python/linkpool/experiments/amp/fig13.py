@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, below, same, together, weakest
-from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.experiment import Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -37,13 +37,7 @@ class Fig13(Published):
 
     id: str = "A-fig13"
     duration_s: float = DURATION_S
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("scheme", "string", "", "congestion control of the long flows"),
-        KEY_SEED,
-        Column("kind", "string", "", "fct of a short flow, goodput of a long one, or utilisation"),
-        Column("name", "string", "", "of a layer of links, where it is utilisation"),
-        Column("value", "f64", "", "s without the handshake, bit/s, or share; null: unfinished"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig13")
 
     def extent(self) -> str:
         """Say how long each run is."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
@@ -16,7 +16,7 @@ from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about
-from linkpool.study.experiment import KEY_SEED, Experiment, each
+from linkpool.study.experiment import Experiment, each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
@@ -70,14 +70,7 @@ class Fig14(Published):
     id: str = "A-fig14"
     scale: float = 1.0
     readings: tuple[str, ...] = tuple(READINGS)
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("reading", "string", "", "server or network: between whose flows 780 us lie"),
-        Column("scheme", "string", "", "congestion control of the long flows"),
-        KEY_SEED,
-        Column("label", "string", "", "short (below 100 KB) or long"),
-        Column("fct_established_s", "f64", "s", "FCT without the handshake; null: unfinished"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig14")
 
     def extent(self) -> str:
         """Say how long flows arrive."""

@@ -16,7 +16,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Published
 from linkpool.experiments.scenarios import scenario
@@ -24,7 +24,6 @@ from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.experiment import KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -44,21 +43,7 @@ class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
 
     id: str = "A-fig3"
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("case", "string", "", "a: 2 single-path, b: 5 single-path, c: 4 and 1 multipath"),
-        KEY_SEED,
-        Column(
-            "quantity",
-            "string",
-            "",
-            "queue or cwnd, sampled; goodput of a flow; marked share at the bottleneck",
-        ),
-        Column("label", "string", "", "single-path or multipath; null: not of a flow"),
-        Column("flow", "u32", "", "flow; null: not of a flow"),
-        Column("subflow", "u32", "", "subflow; null: not of a subflow"),
-        Column("time_s", "f64", "s", "time of the sample; null: over the whole run"),
-        Column("value", "f64", "", "packets (queue, cwnd), bit/s (goodput) or a share (marked)"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig3")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return each case with each seed, which draws the flows' starts."""

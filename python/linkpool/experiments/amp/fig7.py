@@ -7,14 +7,13 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import longflows, queues, setting
 from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, cases
-from linkpool.study.experiment import KEY_DELAY, KEY_SEED
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.units import show_number
@@ -34,15 +33,7 @@ class Fig7(setting.Delayed):
     taus: tuple[int, ...] = tuple(range(1, 13))
     delays: tuple[str, ...] = setting.DELAYS
     duration_s: float = longflows.DURATION_S
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_DELAY,
-        Column("flows", "i32", "", "number of AMP flows"),
-        Column("tau", "i32", "", "unmarked rounds before release"),
-        KEY_SEED,
-        Column("suppressions", "u32", "", "times this flow became single-path in the run"),
-        Column("releases", "u32", "", "times this flow became multipath again"),
-        Column("queue_median", "i32", "packets", "median queue length of W->R in the run"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-fig7")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return every tau with every number of flows, delay and seed."""

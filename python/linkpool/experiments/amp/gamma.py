@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import incast, longflows, setting
 from linkpool.experiments.amp.incast import Load
 from linkpool.result import Result
@@ -39,12 +39,7 @@ class Gamma(setting.Delayed):
     ks: tuple[int, ...] = incast.FLOWS
     delays: tuple[str, ...] = setting.DELAYS
     bursts: int = incast.BURSTS
-    columns: ClassVar[tuple[Column, ...]] = (
-        *incast.COLUMNS[:4],
-        Column("load", "string", "", "incast, or calm: 4 DCTCP flows and 1 AMP flow for 1 s"),
-        Column("gamma", "i32", "", "rounds at the minimum before suppression; 0: not AMP"),
-        *incast.COLUMNS[4:],
-    )
+    columns: ClassVar = declared.columns("amp", "A-gamma")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return incast of AMP with each gamma and of DCTCP, and the calm mix."""

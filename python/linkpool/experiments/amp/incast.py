@@ -8,12 +8,12 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Value, dumps
@@ -52,19 +52,7 @@ def points(loads: Sequence[Load], seeds: Sequence[int], bursts: int) -> list[Poi
     ]
 
 
-COLUMNS = (
-    KEY_DELAY,
-    KEY_SCHEME,
-    Column("size", "string", "", "flow size; KiB = 1,024 B"),
-    Column("k", "i32", "", "flows in a burst"),
-    KEY_SEED,
-    Column(
-        "fct_established_s", "f64", "s", "completion time without the handshake; null: unfinished"
-    ),
-    Column("timeouts", "i64", "", "retransmission timeouts of the flow"),
-    Column("retransmits", "i64", "packets", "data segments sent again"),
-    Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
-)
+COLUMNS = declared.columns("amp", "incast")
 
 
 def flows(result: Result) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
@@ -117,12 +118,7 @@ KEYS = (
     Column("seed", "i32", "", "seed of the run"),
 )
 
-COLUMNS = (
-    *KEYS,
-    Column("label", "string", "", "multipath or dctcp"),
-    Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
-    Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
-)
+COLUMNS = declared.columns("amp", "longflows")
 
 
 def flows(result: Result) -> pl.DataFrame:

@@ -18,12 +18,11 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -71,21 +70,7 @@ class Shift(setting.Delayed):
     schemes: tuple[str, ...]
     delays: tuple[str, ...] = setting.DELAYS
     seeds: int = field(default=10, kw_only=True)
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_DELAY,
-        KEY_SCHEME,
-        KEY_SEED,
-        Column("path", "string", "", "upper: through A1, disturbed from 2 s; lower: through A2"),
-        Column("time_s", "f64", "s", "time of the sample, 1.999 to 2.010 s"),
-        Column("cwnd_pkts", "f64", "packets", "window of the subflow on this path"),
-        Column(
-            "shift_s",
-            "f64",
-            "s",
-            "from 2 s until the shift was complete in this run, the same in all its rows; "
-            "null: never",
-        ),
-    )
+    columns: ClassVar = declared.columns("amp", "shift")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme, delay and seed."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import fig9, fig10, incast, longflows, queues, setting
 from linkpool.experiments.amp.incast import Load
 from linkpool.experiments.amp.longflows import Mix
@@ -23,7 +23,6 @@ from linkpool.study.claims import (
     order_of_magnitude,
     together,
 )
-from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -46,21 +45,7 @@ class Ssr(setting.Delayed):
     delays: tuple[str, ...] = setting.DELAYS
     bursts: int = incast.BURSTS
     duration_s: float = longflows.DURATION_S
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("load", "string", "", "incast of 128 KiB flows; fairness or queue: 1 s, long flows"),
-        KEY_DELAY,
-        KEY_SCHEME,
-        Column("k", "i32", "", "incast: flows in a burst; else: DCTCP flows beside 4 multipath"),
-        KEY_SEED,
-        Column(
-            "value",
-            "f64",
-            "",
-            "incast: FCT without handshake of a flow, s; null: unfinished. "
-            "fairness: Jain's index of the run. queue: length of W->R, packets",
-        ),
-        Column("samples", "u32", "", "queue: how often this length was found; else 1"),
-    )
+    columns: ClassVar = declared.columns("amp", "A-ssr")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the incasts, the mixes of Figure 9(c), and the mixes of Figure 10(b)."""

@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
-from linkpool.experiments.mmptcp import quantities, summary, sweeps
+from linkpool.experiments import columns as declared
+from linkpool.experiments.mmptcp import quantities, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, each
+from linkpool.study.experiment import each
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 
@@ -32,13 +32,7 @@ class Fig1(Summarised):
     id: str = "M-fig1"
     trees: tuple[Tree, ...] = TREES
     subflows: tuple[int, ...] = SUBFLOWS
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
-        KEY_SCHEME,
-        Column("subflows", "i32", "", "subflows of each flow"),
-        KEY_SEED,
-        *summary.COLUMNS,
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-fig1")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every tree, scheme, number of subflows and seed."""

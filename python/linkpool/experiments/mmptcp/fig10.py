@@ -9,7 +9,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities, setting
 from linkpool.experiments.mmptcp.mixed import (
     LONG,
@@ -23,7 +23,6 @@ from linkpool.experiments.mmptcp.mixed import (
 )
 from linkpool.experiments.mmptcp.mixed_table import listed
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
@@ -42,7 +41,7 @@ class Fig10(Mixed):
 
     id: str = "M-fig10"
     seeds: int = 20
-    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+    columns: ClassVar = declared.columns("mmptcp", "M-fig10")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both schemes and every seed."""

@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed_table, quantities, summary, sweeps
+from linkpool.experiments import columns as declared
+from linkpool.experiments.mmptcp import mixed_table, quantities, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
 from linkpool.study.claims import Ledger, cases, grade, most
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 
@@ -25,12 +24,7 @@ class Fig3(Summarised):
 
     id: str = "M-fig3"
     degrees: tuple[int, ...] = DEGREES
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("degree", "i32", "%", "core switches with short queues"),
-        KEY_SCHEME,
-        KEY_SEED,
-        *summary.COLUMNS,
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-fig3")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every degree, scheme and seed."""

@@ -6,14 +6,13 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
-from linkpool.experiments.mmptcp import quantities, summary, sweeps
+from linkpool.experiments import columns as declared
+from linkpool.experiments.mmptcp import quantities, sweeps
 from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.study.claims import Ledger, above, below, cases, grade, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 
@@ -37,12 +36,7 @@ class Fig9(Summarised):
 
     id: str = "M-fig9"
     loads: tuple[int, ...] = LOADS
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("load", "i32", "%", "servers that send long flows"),
-        KEY_SCHEME,
-        KEY_SEED,
-        *summary.COLUMNS,
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-fig9")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every load, scheme and seed."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
@@ -34,17 +34,7 @@ OVERSUBSCRIBED = Tree(4)
 
 SHORT, LONG, CORE = "short", "long", "core"
 
-COLUMNS = (
-    Column("kind", "string", "", "short or long flow, or core: a second of a core switch's port"),
-    Column("established", "bool", "", "of a flow: the first SYN-ACK arrived"),
-    Column("fct_established_s", "f64", "s", "of a flow: completion time without the handshake"),
-    Column("goodput_bps", "f64", "bit/s", "of a flow: payload acknowledged over its time"),
-    Column("timeouts", "i64", "", "of a flow: retransmission timeouts, of SYNs too"),
-    Column("recoveries", "i64", "", "of a flow: fast retransmissions"),
-    Column("utilisation", "f64", "", "of a port: sent over what it can, in this second"),
-    Column("offered", "i64", "packets", "of a port: packets sent and dropped, in this second"),
-    Column("drops", "i64", "packets", "of a port: packets dropped, in this second"),
-)
+COLUMNS = declared.columns("mmptcp", "mixed")
 
 
 @dataclass(frozen=True)

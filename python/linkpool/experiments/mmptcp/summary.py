@@ -10,28 +10,14 @@ from math import sqrt
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, SHORT, Mixed
 from linkpool.result import Result
 from linkpool.stats import Sample
 from linkpool.study.point import Point
 
-COLUMNS = (
-    Column("short", "i64", "flows", "short flows that were established"),
-    Column("not_established", "i64", "flows", "short flows whose first SYN-ACK never arrived"),
-    Column("with_timeout", "i64", "flows", "established short flows with a timeout, of SYNs too"),
-    Column("finished", "i64", "flows", "established short flows that finished"),
-    Column("fct_mean_s", "f64", "s", "their mean completion time without the handshake"),
-    Column("fct_sd_s", "f64", "s", "its standard deviation"),
-    Column("long", "i64", "flows", "long flows with a goodput"),
-    Column("goodput_mean_bps", "f64", "bit/s", "their mean goodput: payload over time"),
-    Column("goodput_sd_bps", "f64", "bit/s", "its standard deviation"),
-    Column("ports", "i64", "", "core switches' ports, times seconds"),
-    Column("utilisation", "f64", "", "their mean: sent over what a port can, by second"),
-    Column("busy_ports", "i64", "", "of these, times and ports with packets"),
-    Column("loss", "f64", "", "their mean: packets dropped over packets that came, by second"),
-)
+COLUMNS = declared.columns("mmptcp", "summary")
 
 
 def summarise(rows: pl.DataFrame) -> pl.DataFrame:

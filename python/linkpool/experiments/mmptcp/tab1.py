@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study.claims import Ledger, about, under
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 
@@ -43,13 +42,7 @@ class Tab1(Mixed):
     """All flows of one run are of one scheme."""
 
     id: str = "M-tab1"
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("rate_mbps", "i32", "Mbit/s", "of all links"),
-        Column("long_percent", "i32", "%", "hosts that send long flows, of all hosts"),
-        KEY_SCHEME,
-        KEY_SEED,
-        *mixed.COLUMNS,
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-tab1")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every reading, scheme and seed."""

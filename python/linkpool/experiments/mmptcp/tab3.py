@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.study.claims import Ledger, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 
@@ -42,7 +41,7 @@ class Tab3(Mixed):
     """All flows of one run are of one scheme, but for packet scatter whose short flows are TCP."""
 
     id: str = "M-tab3"
-    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+    columns: ClassVar = declared.columns("mmptcp", "M-tab3")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme and seed."""

@@ -10,14 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, summary
+from linkpool.experiments import columns as declared
+from linkpool.experiments.mmptcp import mixed
 from linkpool.experiments.mmptcp.mixed import SHORT, Mix
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised, summarise
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, Verdict, above, grade, more, weakest
-from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.experiment import each
 from linkpool.study.point import Keys, Point
 
 THRESHOLDS = ("3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23", "auto")
@@ -47,13 +48,7 @@ class Tab4(Summarised):
     id: str = "M-tab4"
     trees: tuple[Tree, ...] = TREES
     thresholds: tuple[str, ...] = THRESHOLDS
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
-        Column("threshold", "string", "", "duplicate ACKs that mean a loss in phase 1"),
-        KEY_SEED,
-        *summary.COLUMNS,
-        RECOVERED,
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-tab4")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every tree, threshold and seed."""

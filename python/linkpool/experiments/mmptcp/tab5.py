@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study.claims import Ledger, by_factor
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -36,7 +35,7 @@ class Tab5(Mixed):
     """All flows of one run are MMPTCP's, with or without limited transmit."""
 
     id: str = "M-tab5"
-    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+    columns: ClassVar = declared.columns("mmptcp", "M-tab5")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both schemes and every seed."""

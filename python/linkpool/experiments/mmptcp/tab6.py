@@ -7,7 +7,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.mixed import CORE, LONG
@@ -18,7 +18,6 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
@@ -41,17 +40,7 @@ class Tab6(LongRuns):
     """One run of 20 s gives all durations, as flows never end: a run of 5 s is its beginning."""
 
     id: str = "M-tab6"
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_SCHEME,
-        KEY_SEED,
-        Column("kind", "string", "", "long flow, or core: a core switch's port downwards"),
-        Column("flow", "u32", "", "of a flow: its number"),
-        Column("second", "i32", "s", "end of the second"),
-        Column("goodput_bps", "f64", "bit/s", "of a flow: payload acknowledged in this second"),
-        Column("utilisation", "f64", "", "of a port: sent over what it can, in this second"),
-        Column("offered", "i64", "packets", "of a port: packets sent and dropped"),
-        Column("drops", "i64", "packets", "of a port: packets dropped"),
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-tab6")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme and seed."""

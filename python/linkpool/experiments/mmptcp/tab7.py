@@ -9,7 +9,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
@@ -17,7 +17,6 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
@@ -90,14 +89,7 @@ class Tab7(LongRuns):
     step_s: ClassVar = EVERY_S
     least_s: ClassVar = EVERY_S
     seeds: int = 20
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_SCHEME,
-        Column("k", "i32", "", "flows that start at once"),
-        KEY_SEED,
-        Column("counted", "bool", "", "the first SYN-ACK arrived before the bursts were over"),
-        Column("fct_established_s", "f64", "s", "completion time without the handshake"),
-        Column("timeouts", "i64", "", "retransmission timeouts of the flow, of SYNs too"),
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-tab7")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme, k and seed."""

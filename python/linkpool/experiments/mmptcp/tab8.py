@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed, mixed_table, quantities
 from linkpool.experiments.mmptcp.mixed import COLUMNS, NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed, percent
@@ -14,7 +14,6 @@ from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study.claims import Ledger, Verdict, together
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame
 from linkpool.study.point import Point
 
@@ -41,7 +40,7 @@ class Tab8(Mixed):
     """All flows are MMPTCP's; the subflows of phase 2 are coupled in three ways."""
 
     id: str = "M-tab8"
-    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *COLUMNS)
+    columns: ClassVar = declared.columns("mmptcp", "M-tab8")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every algorithm and seed."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.mmptcp import mixed_table
 from linkpool.experiments.mmptcp.mixed import SHORT, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import number
@@ -15,7 +15,6 @@ from linkpool.experiments.mmptcp.setting import ENDS
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -50,17 +49,7 @@ class Thresholds(Mixed):
     id: str = "M-fig6"
     size: str = "uniform"
     thresholds_kb: tuple[int, ...] = THRESHOLDS_KB
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_SCHEME,
-        Column("threshold_kb", "i32", "KB", "phase 1 ends when more has been sent"),
-        KEY_SEED,
-        Column(
-            "fct_established_s",
-            "f64",
-            "s",
-            "completion time of a short flow, without the handshake",
-        ),
-    )
+    columns: ClassVar = declared.columns("mmptcp", "M-fig6")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both schemes and every threshold and seed."""

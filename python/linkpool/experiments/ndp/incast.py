@@ -7,13 +7,13 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, dumps
@@ -35,14 +35,7 @@ class Incast(Published):
     id: str = "N-incast"
     senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 100, 200, 300, 400)
     schemes: tuple[str, ...] = ("ndp", "dctcp")
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("senders", "i32", "", "senders of the incast"),
-        KEY_SCHEME,
-        KEY_SEED,
-        Column("first_s", "f64", "s", "completion time of the first flow"),
-        Column("last_s", "f64", "s", "completion time of the last flow; null: one did not finish"),
-        Column("timeouts", "i64", "", "timeouts of all flows"),
-    )
+    columns: ClassVar = declared.columns("ndp", "N-incast")
 
     def shortened(self, scale: float) -> Experiment:
         """Take fewer seeds, and with one seed fewer senders."""

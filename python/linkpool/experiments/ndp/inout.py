@@ -7,13 +7,13 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about, weakest
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
 
@@ -29,12 +29,7 @@ class InOut(Published):
     id: str = "N-inout"
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    columns: ClassVar[tuple[Column, ...]] = (
-        KEY_SCHEME,
-        KEY_SEED,
-        Column("flow", "u32", "", "0 to 3: of the one sender; 4: of the other, to 0's receiver"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged after the first 2 ms"),
-    )
+    columns: ClassVar = declared.columns("ndp", "N-inout")
 
     def extent(self) -> str:
         """Say how long it runs."""

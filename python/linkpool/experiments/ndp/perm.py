@@ -7,13 +7,13 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, grade, no_data, under
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment
+from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import dumps
@@ -29,13 +29,7 @@ class Permutation(Published):
     ks: tuple[int, ...] = (8, 12)
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("k", "i32", "", "ports of a switch of the fat-tree"),
-        KEY_SCHEME,
-        KEY_SEED,
-        Column("flow", "u32", "", "flow of the run"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged after the first 5 ms"),
-    )
+    columns: ClassVar = declared.columns("ndp", "N-perm")
 
     def extent(self) -> str:
         """Say how long it runs."""

@@ -1,110 +1,53 @@
-"""Q-laws: what faults of public code do to the laws of HPCC and NSCC.
-
-HPCC as its paper has it, and with the faults of csg-htsim's; NSCC as uet-htsim has it since its
-correction, and as it was before, which "Ordered Chaos" ran.
-"""
+"""Q-laws: flows to one host beside a permutation, and the queue that they leave there."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
-from linkpool.experiments.questions import balancing, window
-from linkpool.experiments.questions.question import (
-    Case,
-    Panel,
-    Quantities,
-    Question,
+from linkpool.experiments.questions.completion import (
+    RATE_BPS,
+    Completion,
+    completion,
+    on_wire_s,
+    trouble,
 )
-from linkpool.experiments.questions.trees import LIMIT, RATE_BPS, REPS, tree, trimming
+from linkpool.experiments.questions.question import Quantities, Words
+from linkpool.experiments.questions.window import HOSTS_OF_LEAF, LEAVES
 from linkpool.result import Result
-from linkpool.study.toml import Table, Value
+from linkpool.study.toml import Table
 
-SENDERS, SIZE = 16, 1 << 20
-JOINERS, JOIN_SIZE, JOIN_US = 4, 8 << 20, 500
-"""So many flows go to one host; each begins 500 us after the one before."""
-
-HPCC: Table = {"control": "hpcc", "mss": f"{balancing.MSS}B"}
-TRANSPORTS: dict[str, Table] = {
-    "hpcc": HPCC,
-    "hpcc-first": {**HPCC, "hpcc_records": "first"},
-    "hpcc-answer": {**HPCC, "hpcc_reference": "answer"},
-    "hpcc-both": {**HPCC, "hpcc_records": "first", "hpcc_reference": "answer"},
-    "nscc": REPS,
-    "nscc-before": {**REPS, "nscc_rules": "ordered-chaos"},
-}
-
-
-def to_one_host(setting: str, seed: int) -> list[Table]:
-    """Return the flows to the first host, from one host of each other leaf in turn."""
-    hosts = window.HOSTS_OF_LEAF
-    count, size, gap = (SENDERS, SIZE, 0) if setting == "incast" else (JOINERS, JOIN_SIZE, JOIN_US)
-    flows: list[Table] = []
-    for i in range(count):
-        leaf = 1 + (i + seed) % (window.LEAVES - 1)
-        host = leaf * hosts + i // (window.LEAVES - 1)
-        ends: Table = {"from": f"h{host}", "to": "h0", "start": f"{i * gap}us"}
-        flows.append({**ends, "size": f"{size}B"})
-    return flows
+TO_ONE = {"incast": (16, 1 << 20, 0), "join": (4, 8 << 20, 500)}
+"""How many flows of what size go to one host; each begins so many us after the one before."""
+SIZE = 4 << 20
 
 
 @dataclass(frozen=True)
-class Laws(Question):
-    """A permutation, an incast, and flows that join, on the fabric of Q-window."""
+class Laws(Completion):
+    """A permutation, an incast, and flows that join."""
 
     id: str = "Q-laws"
-    settings: ClassVar = {
-        "permutation": "permutation\nof 4 MiB",
-        "incast": "16 to 1,\n1 MiB each",
-        "join": "4 to 1, 8 MiB,\none each 500 us",
-    }
-    schemes: ClassVar = tuple(TRANSPORTS)
-    panels: ClassVar = (
-        Panel("mean", "mean completion over ideal", log=True),
-        Panel("last", "last completion over ideal", log=True),
-        Panel("queue", "longest queue to the receiver, packets", only="incast"),
-    )
 
-    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return one pattern by one scheme."""
+    def words(self, setting: str, scheme: str, seed: int) -> Words:
+        """Return the permutation, or flows from one host of each other leaf in turn."""
         if setting == "permutation":
-            ends = [{"from": f"h{a}", "to": f"h{b}"} for a, b in window.senders(seed)]
-            flows: list[Table] = [{**of, "size": f"{window.SIZE}B"} for of in ends]
-            packets = len(ends) * window.SIZE / balancing.MSS
-        else:
-            flows = to_one_host(setting, seed)
-            packets = max(SENDERS * SIZE, JOINERS * JOIN_SIZE) / balancing.MSS
-        listed: list[Value] = [{"transport": scheme, **of} for of in flows]
-        trims = scheme.startswith("nscc")
-        scenario: dict[str, Value] = {
-            "duration": "5ms",
-            "drain": "95ms",
-            "topology": tree(window.LEAVES, window.SPINES, window.HOSTS_OF_LEAF),
-            "queue": trimming(f"{LIMIT}B") if trims else {"limit": "4MB"},
-            "transport": {scheme: TRANSPORTS[scheme]},
-            "workload": {"flow": listed},
-        }
-        return Case(scenario, 3e-3, packets)
+            return {"flows": [*self.flows(setting, scheme, seed)]}
+        count, size, gap = TO_ONE[setting]
+        flows: list[Table] = []
+        for i in range(count):
+            host = (1 + (i + seed) % (LEAVES - 1)) * HOSTS_OF_LEAF + i // (LEAVES - 1)
+            ends: Table = {"transport": scheme, "from": f"h{host}", "to": "h0"}
+            flows.append({**ends, "start": f"{i * gap}us", "size": f"{size}B"})
+        return {"flows": [*flows]}
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return completion over the least time of the receivers' links, and the longest queue."""
         flows = result.flows
-        trouble = {
-            "unfinished": float(flows["fct_s"].null_count()),
-            "resent": float(flows["retransmits"].sum()) / max(float(flows["segments"].sum()), 1.0),
-        }
-        last, mean = balancing.last_s(result), flows["fct_s"].mean()
-        if last is None:
-            return trouble
-        data = window.SIZE if setting == "permutation" else int(flows["size_bytes"].sum())
-        ideal = balancing.on_wire_s(data, RATE_BPS)
+        wrong = trouble(flows, ("unfinished", "resent"))
+        data = SIZE if setting == "permutation" else int(flows["size_bytes"].sum())
         queue = result.links.filter(pl.col("to") == "h0")["max_queue_pkts"].max()
-        return {
-            "last": last / ideal,
-            "mean": float(mean) / ideal,  # type: ignore[arg-type]
-            "queue": None if queue is None else float(queue),  # type: ignore[arg-type]
-            **trouble,
-        }
+        found = completion(flows, on_wire_s(data, RATE_BPS), wrong)
+        longest = None if queue is None or found == wrong else float(queue)  # type: ignore[arg-type]
+        return {"last": found.get("last"), "mean": found.get("mean"), "queue": longest, **wrong}
 
 
 EXPERIMENT = Laws()

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -17,6 +17,8 @@ from matplotlib.ticker import LogLocator
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
+from linkpool.experiments.questions.setup import Panel, Setup
+from linkpool.experiments.scenarios import filled
 from linkpool.intervals import Interval, mean_interval, ratio_interval
 from linkpool.result import Result
 from linkpool.study import style
@@ -30,23 +32,16 @@ Quantities = Mapping[str, float | None]
 """What one run gives, by name; None: the run has nothing of it."""
 
 
+Words: TypeAlias = Mapping[str, "Value | None"]
+"""What stands for words of a scenario; None: their keys are left out."""
+
+
 class Case(NamedTuple):
     """A scenario, the seconds in which its work is done, and its data packets, roughly."""
 
     scenario: Mapping[str, Value]
     active_s: float
     packets: float
-
-
-class Panel(NamedTuple):
-    """A panel of the figure: a quantity, in what unit it is drawn, and how."""
-
-    quantity: str
-    label: str
-    factor: float = 1.0
-    log: bool = False
-    only: str = ""
-    """The settings that it shows begin with this."""
 
 
 class Found:
@@ -174,20 +169,41 @@ class Question(Published, ABC):
         Column("quantity", "string", "", "what was measured, with its unit"),
         Column("value", "f64", "", "its value in this run"),
     )
-    settings: ClassVar[Mapping[str, str]]
-    """The settings, and how the figure names them."""
-    schemes: ClassVar[tuple[str, ...]]
-    panels: ClassVar[tuple[Panel, ...]]
-    figure_rows: ClassVar[int] = 1
     of_single_seeds: ClassVar[bool] = False  # hypotheses are judged by intervals over seeds
+    file: str = ""
+    """The name of the file that declares it, without an end; "": as its id, without `Q-`."""
 
-    @abstractmethod
-    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return a run; None: this scheme does not run in this setting, or not with this seed."""
+    @property
+    def setup(self) -> Setup:
+        """What its file declares."""
+        return Setup.read(self.file or self.id.removeprefix("Q-"))
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings, and how the figure names them."""
+        return self.setup.settings
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The schemes of each setting."""
+        return tuple(self.setup.schemes)
+
+    def words(self, setting: str, scheme: str, seed: int) -> Words | None:
+        """Return what stands for words of the scenario; None: there is no such run."""
+        return {}
 
     @abstractmethod
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what one run gives."""
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return a run; None: this scheme does not run in this setting, or not with this seed."""
+        words = self.words(setting, scheme, seed)
+        if words is None:
+            return None
+        said = {**self.setup.said(setting, scheme), **words}
+        scenario = filled(self.setup.scenarios[said.get("kind") or ""], said)
+        return Case(scenario, said["active_s"], said["packets"])
 
     def hypotheses(self) -> list[Hypothesis]:
         """Return each hypothesis, as `paper.toml` states it."""
@@ -221,12 +237,14 @@ class Question(Published, ABC):
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw each quantity: a group of bars for each setting, a bar for each scheme."""
         found = Found(data)
-        columns = -(-len(self.panels) // self.figure_rows)
-        most = max(len(self._shown(panel)) for panel in self.panels)
+        columns = -(-len(self.setup.panels) // self.setup.figure_rows)
+        most = max(len(self._shown(panel)) for panel in self.setup.panels)
         width = max(3.4, 0.8 + 0.13 * most * len(self.schemes))
         title = f"{self.id}: {self.title}"
-        figure, axes = style.panels(self.figure_rows, columns, title, (width, 2.7), sharey=False)
-        for at, panel in zip(axes.flat, self.panels, strict=True):
+        figure, axes = style.panels(
+            self.setup.figure_rows, columns, title, (width, 2.7), sharey=False
+        )
+        for at, panel in zip(axes.flat, self.setup.panels, strict=True):
             shown = self._shown(panel)
             heights: dict[str, list[float | None]] = {}
             whiskers: dict[str, list[float | None]] = {}

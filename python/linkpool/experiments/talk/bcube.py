@@ -8,14 +8,15 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
+from linkpool.experiments.rows import ratio, spread, told
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.experiment import KEY_SEED, Experiment
+from linkpool.study.experiment import Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -47,16 +48,7 @@ class BCube(Published):
     large: tuple[int, int] = (5, 2)
     after_s: float = 20.0
     duration_s: float = 20.0
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("case", "string", "", "collision: two flows; permutation: 125 hosts"),
-        Column("scheme", "string", "", "tcp, ewtcp, uncoupled or mptcp; of the second flow"),
-        KEY_SEED,
-        Column("flow", "u32", "", "flow; of the collision, 1 is that which comes second"),
-        Column("subflow", "u32", "", "subflow; the shortest path first"),
-        trees.GOODPUT,
-        Column("best_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
-        Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
-    )
+    columns: ClassVar = declared.columns("talk", "T-bcube")
 
     def extent(self) -> str:
         """Say how long it runs."""
@@ -134,41 +126,25 @@ class BCube(Published):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge where the second flow goes, what the first is left, and the permutation."""
-        away = {s: _long_share(data, s) for s in SCHEMES if s != "tcp"}
-        mptcp = away["mptcp"].value
-        ledger.judge(
-            "shifts",
-            f"{away['mptcp']} of its traffic on the longer route; EWTCP {away['ewtcp']}",
-            mptcp,
-        )
-        left = {s: _first_flow(data, s) for s in SCHEMES}
+        away = {s: _long_share(data, s) for s in ("mptcp", "ewtcp")}
+        shown = f"{away['mptcp']} of its traffic on the longer route; EWTCP {away['ewtcp']}"
+        ledger.judge("shifts", shown, away["mptcp"].value)
+        left = {s: _nics(data, s, 0, 0) for s in ("mptcp", "tcp")}
         kept, shared = left["mptcp"].value, left["tcp"].value
-        ledger.judge(
-            "first",
-            f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}",
-            grade(
-                kept is not None and shared is not None and kept >= 0.8 and kept > shared,
-                kept is not None and shared is not None and kept >= 0.65 and kept > shared,
-                "at least 0.8 of the NIC, and more than beside TCP; partly: 0.65",
-            ),
+        more = kept is not None and shared is not None and kept > shared
+        note = "at least 0.8 of the NIC, and more than beside TCP; partly: 0.65"
+        judged = grade(more and (kept or 0) >= 0.8, more and (kept or 0) >= 0.65, note)
+        shown = f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}"
+        ledger.judge("first", shown, judged)
+        mptcp, tcp, ewtcp = (_permutation_rate(data, s) for s in ("mptcp", "tcp", "ewtcp"))
+        best = _permutation_rate(data, "mptcp", "best_bps")
+        gain, efficient = ratio(mptcp.value, tcp.value), ratio(mptcp.value, ewtcp.value)
+        times = (
+            f"{mptcp} NICs, {{:.2f}} times TCP ({tcp} NICs); the best sharing over any paths {best}"
         )
-        rate = {s: _permutation_rate(data, s) for s in SCHEMES}
-        gain = _over(rate["mptcp"].value, rate["tcp"].value)
+        ledger.judge("throughput", told(times, gain), gain)
         ledger.judge(
-            "throughput",
-            "no data"
-            if gain is None
-            else f"{rate['mptcp']} NICs, {gain:.2f} times TCP ({rate['tcp']} NICs); the best "
-            f"sharing over any paths {_permutation_rate(data, 'mptcp', 'best_bps')}",
-            gain,
-        )
-        efficient = _over(rate["mptcp"].value, rate["ewtcp"].value)
-        ledger.judge(
-            "efficient",
-            "no data"
-            if efficient is None
-            else f"{efficient:.3f} times EWTCP ({rate['ewtcp']} NICs)",
-            efficient,
+            "efficient", told(f"{{:.3f}} times EWTCP ({ewtcp} NICs)", efficient), efficient
         )
 
     def frame(self) -> Frame:
@@ -182,42 +158,24 @@ def _flow(scheme: str, src: int, dst: int) -> dict[str, Value]:
     return {"transport": scheme, "from": f"h{src}", "to": f"h{dst}"}
 
 
-def _over(a: float | None, b: float | None) -> float | None:
-    return None if a is None or not b else a / b
-
-
-def _by_seed(rows: pl.DataFrame, value: pl.Expr) -> Spread:
-    table = rows.group_by("seed", maintain_order=True).agg(value.alias("value"))
-    return Spread.of(table["value"].drop_nulls().drop_nans().to_list())
-
-
-def _collision_rows(data: pl.DataFrame, scheme: str) -> pl.DataFrame:
-    return data.filter(pl.col("case") == COLLISION, pl.col("scheme") == scheme)
-
-
 def _long_share(data: pl.DataFrame, scheme: str) -> Spread:
-    rows = _collision_rows(data, scheme).filter(pl.col("flow") == 1)
     rate = pl.col("goodput_bps")
-    return _by_seed(rows, rate.filter(pl.col("subflow") == 1).sum() / rate.sum())
+    share = rate.filter(pl.col("subflow") == 1).sum() / rate.sum()
+    return spread(data, share, case=COLLISION, scheme=scheme, flow=1)
 
 
 def _nics(data: pl.DataFrame, scheme: str, flow: int, subflow: int) -> Spread:
-    rows = _collision_rows(data, scheme)
-    rows = rows.filter(pl.col("flow") == flow, pl.col("subflow") == subflow)
-    return _by_seed(rows, (pl.col("goodput_bps") / pl.col("nic_bps")).sum())
-
-
-def _first_flow(data: pl.DataFrame, scheme: str) -> Spread:
-    return _nics(data, scheme, 0, 0)
+    nics = (pl.col("goodput_bps") / pl.col("nic_bps")).sum()
+    return spread(data, nics, case=COLLISION, scheme=scheme, flow=flow, subflow=subflow)
 
 
 def _permutation_rate(data: pl.DataFrame, scheme: str, column: str = "goodput_bps") -> Spread:
-    rows = data.filter(pl.col("case") == PERMUTATION, pl.col("scheme") == scheme)
+    rows = data.filter(case=PERMUTATION, scheme=scheme)
     whole = pl.col(column).sum() if column == "goodput_bps" else pl.col(column).first()
     flows = rows.group_by("seed", "flow", maintain_order=True).agg(
         (whole / pl.col("nic_bps").first()).alias("nics")
     )
-    return _by_seed(flows, pl.col("nics").mean())
+    return spread(flows, "nics")
 
 
 def _draw_collision(at: Axes, data: pl.DataFrame) -> None:

@@ -1,26 +1,25 @@
 """The talk's design goals: users of two paths, and their goodput over each path."""
 
+from abc import ABC
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
+from linkpool.experiments.declared import Published
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
+from linkpool.study.experiment import Experiment
 from linkpool.study.point import Point
-from linkpool.study.toml import Table, Value
+from linkpool.study.toml import Table, Value, dumps
 
 USER = "user"
 """The label of the flows that are looked at."""
 
-COLUMNS = (
-    KEY_SCHEME,
-    KEY_SEED,
-    Column("flow", "u32", "", "flow of the run"),
-    Column("subflow", "u32", "", "0: over the first path, 1: over the second"),
-    Column("goodput_bps", "f64", "bit/s", "payload acknowledged on the subflow, over the run"),
-)
+COLUMNS = declared.columns("talk", "design")
 
 
 def transport(control: str) -> Table:
@@ -29,12 +28,47 @@ def transport(control: str) -> Table:
     return {"preset": "paper-2013", "initial_ssthresh": "unlimited", "control": control, **several}
 
 
-def measure(point: Point, result: Result) -> pl.DataFrame:
-    """Return a row per subflow of the users."""
-    users = result.flows.filter(pl.col("label") == USER).select("flow", "active_s")
-    goodput = (8 * pl.col("acked_bytes") / pl.col("active_s")).alias("goodput_bps")
-    rows = result.subflows.join(users, on="flow").sort("flow", "subflow")
-    return rows.select("flow", "subflow", goodput)
+@dataclass(frozen=True)
+class Goal(Published, ABC):
+    """An experiment of users, each of whom has a subflow over each of two paths.
+
+    Attributes:
+        duration_s: simulated seconds.
+        least_s: none is shorter.
+
+    """
+
+    duration_s: float = 120.0
+    least_s: ClassVar[int] = 5
+    columns: ClassVar = COLUMNS
+    over: ClassVar = ("runs_of",)
+
+    def extent(self) -> str:
+        """Say how much time is simulated."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return less simulated time."""
+        return replace(self, duration_s=max(round(self.duration_s * scale), self.least_s))
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per subflow of the users."""
+        users = result.flows.filter(pl.col("label") == USER).select("flow", "active_s")
+        goodput = (8 * pl.col("acked_bytes") / pl.col("active_s")).alias("goodput_bps")
+        rows = result.subflows.join(users, on="flow").sort("flow", "subflow")
+        return rows.select("flow", "subflow", goodput)
+
+    def written(self, name: str, scheme: str, **words: Value) -> str:
+        """Return a scenario of users."""
+        of = {"scheme": scheme, "duration": f"{self.duration_s:g}s", **words}
+        return dumps(scenario("talk", name, **of))
+
+
+def user(scheme: str, ends: tuple[str, str], rng: Random, paths: list[Value]) -> Value:
+    """Return a user's flow, which starts within a second."""
+    start = f"{round(1e6 * rng.random())}us"
+    to: Table = {"from": ends[0], "to": ends[1], "start": start, "paths": paths}
+    return {"transport": scheme, "label": USER, **to}
 
 
 @dataclass(frozen=True)

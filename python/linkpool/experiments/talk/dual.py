@@ -1,23 +1,22 @@
 """The MPTCP talk: a fat-tree whose hosts have two NICs."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
+from linkpool.experiments.rows import ratio, spread, told
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value
+from linkpool.study.toml import Table
 
 HALF, LOCAL = "half", "local"
 WORKLOADS = {HALF: "half of the hosts active", LOCAL: "half of the traffic in the rack"}
@@ -29,7 +28,6 @@ SCHEMES: dict[str, tuple[str, Table]] = {
     ),
     "mptcp": ("MPTCP, 8 subflows", trees.mptcp(8)),
 }
-NICS = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -39,41 +37,21 @@ class Dual(trees.Timed):
     id: str = "T-dual"
     k: int = 8
     workloads: tuple[str, ...] = (HALF, LOCAL)
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("workload", "string", "", "half: 64 of 128 hosts send; local: half stays in racks"),
-        Column("scheme", "string", "", "tcp, scatter or mptcp"),
-        Column("nics", "i32", "", "NICs of each host"),
-        KEY_SEED,
-        trees.KEY_FLOW,
-        trees.GOODPUT,
-        Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
-        Column("best_bps", "f64", "bit/s", "max-min fair payload rate over any paths"),
-    )
+    schemes: ClassVar = tuple(SCHEMES)
+    nics: ClassVar = (1, 2)
+    over: ClassVar = ("workloads", "schemes", "nics")
+    columns: ClassVar = declared.columns("talk", "T-dual")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every workload, scheme, number of NICs and seed."""
-        return [
-            self._point(workload, scheme, nics, seed)
-            for workload in self.workloads
-            for scheme in SCHEMES
-            for nics in NICS
-            for seed in seeds
-        ]
-
-    def _point(self, workload: str, scheme: str, nics: int, seed: int) -> Point:
+    def point(self, seed: int, workload: str, scheme: str, nics: int) -> Point:
+        """Return the run with so many NICs of a host."""
         pairs = self._pairs(workload, random.Random(f"T-dual, {workload}, seed {seed}"))
-        flows: list[Value] = [
-            {"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs
-        ]
-        name, fabric = (
-            f"{WORKLOADS[workload]}, {scheme}, {nics} NICs",
-            trees.fat_tree(self.k, nics=nics),
-        )
-        text = trees.long_flows(
-            name, self.duration_s, fabric, scheme, SCHEMES[scheme][1], {"flow": flows}
-        )
-        keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
+        name = f"{WORKLOADS[workload]}, {scheme}, {nics} NICs"
+        fabric = trees.fat_tree(self.k, nics=nics)
+        flows = trees.flows(scheme, pairs)
+        transport = SCHEMES[scheme][1]
+        text = trees.long_flows(name, self.duration_s, fabric, scheme, transport, flows)
         cost = trees.packets(nics * len(pairs), self.duration_s)
+        keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
         return Point(keys, text, seed, self.duration_s, cost)
 
     def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
@@ -95,24 +73,14 @@ class Dual(trees.Timed):
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each scheme's goodput with two NICs."""
         for workload in self.workloads:
-            rate = {s: nics_worth(data, workload, s, 2) for s in SCHEMES}
-            mptcp, tcp = rate["mptcp"].value, rate["tcp"].value
+            mptcp, tcp = (nics_worth(data, workload, s, 2) for s in ("mptcp", "tcp"))
             best = nics_worth(data, workload, "mptcp", 2, "best_bps")
-            ledger.judge(
-                "{workload}",
-                f"{rate['mptcp']} NICs; the best sharing would give {best}",
-                mptcp,
-                workload=workload,
-                what=WORKLOADS[workload],
-            )
-            gain = None if mptcp is None or not tcp else mptcp / tcp
-            ledger.judge(
-                "{workload}-tcp",
-                "no data" if gain is None else f"MPTCP {gain:.2f} times TCP ({rate['tcp']} NICs)",
-                gain,
-                workload=workload,
-                what=WORKLOADS[workload],
-            )
+            words = {"workload": workload, "what": WORKLOADS[workload]}
+            shown = f"{mptcp} NICs; the best sharing would give {best}"
+            ledger.judge("{workload}", shown, mptcp.value, **words)
+            gain = ratio(mptcp.value, tcp.value)
+            shown = told(f"MPTCP {{:.2f}} times TCP ({tcp} NICs)", gain)
+            ledger.judge("{workload}-tcp", shown, gain, **words)
 
     def frame(self) -> Frame:
         """Return the mean goodput of each scheme in NICs, a panel per workload."""
@@ -121,7 +89,7 @@ class Dual(trees.Timed):
 
     def _panel(self, workload: str) -> Panel:
         def paint(axes: Axes, data: pl.DataFrame) -> None:
-            for i, nics in enumerate(NICS):
+            for i, nics in enumerate(self.nics):
                 x = [j + 0.38 * (i - 0.5) for j in range(len(SCHEMES))]
                 y = [nics_worth(data, workload, s, nics).value or 0.0 for s in SCHEMES]
                 colour, several = ("#bbbbbb", "#0072b2")[i], "s" if nics > 1 else ""
@@ -142,13 +110,8 @@ def nics_worth(
     data: pl.DataFrame, workload: str, scheme: str, nics: int, column: str = "goodput_bps"
 ) -> Spread:
     """Return the mean rate of the flows over the payload rate of one NIC, by seed."""
-    rows = data.filter(
-        pl.col("workload") == workload, pl.col("scheme") == scheme, pl.col("nics") == nics
-    )
-    shares = rows.group_by("seed", maintain_order=True).agg(
-        (pl.col(column) / pl.col("nic_bps")).mean().alias("share")
-    )
-    return Spread.of(shares["share"].to_list())
+    share = (pl.col(column) / pl.col("nic_bps")).mean()
+    return spread(data, share, workload=workload, scheme=scheme, nics=nics)
 
 
 EXPERIMENT = Dual()

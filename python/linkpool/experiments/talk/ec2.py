@@ -1,7 +1,6 @@
 """The MPTCP talk: many paths of varying background load, as measured in a public cloud."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,17 +8,16 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
+from linkpool.experiments.rows import ratio, spread, values
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Keys, Point
-from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.point import Point
+from linkpool.study.toml import Table, dumps
 
 TENANTS = 10
 """Hosts of the tenant, each of which sends to the nine others in turn."""
@@ -37,24 +35,17 @@ class Ec2(LongRuns):
     duration_s: float = TURN_S * (TENANTS - 1)
     step_s: ClassVar = 0.001
     least_s: ClassVar = 0.004
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("scheme", "string", "", "of the tenant: tcp or mptcp"),
-        KEY_SEED,
-        Column("source", "string", "", "host of the tenant"),
-        Column("start_s", "f64", "s", "begin of the turn"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the turn"),
-    )
+    schemes: ClassVar = tuple(SCHEMES)
+    over: ClassVar = ("schemes",)
+    columns: ClassVar = declared.columns("talk", "T-ec2")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of both schemes and every seed."""
-        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
-
-    def _point(self, scheme: str, seed: int) -> Point:
+    def point(self, seed: int, scheme: str) -> Point:
+        """Return the run of the tenant's flows in turn, beside the others."""
         hosts = self.k**3 // 4
         rng = random.Random(f"T-ec2, seed {seed}")
         tenants = rng.sample(range(hosts), min(TENANTS, hosts // 2))
         turn = self.duration_s / (len(tenants) - 1)
-        flows: list[Value] = [
+        flows = [
             {
                 "transport": scheme,
                 "label": TENANT,
@@ -74,11 +65,10 @@ class Ec2(LongRuns):
             topology=trees.fat_tree(self.k),
             transport=SCHEMES[scheme],
             tcp=trees.tcp(),
-            flows=flows,
+            flows=[*flows],
         )
-        keys: Keys = {"scheme": scheme}
         cost = trees.packets(hosts // 2, self.duration_s)
-        return Point(keys, dumps(written), seed, self.duration_s, cost)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each turn of the tenant's hosts."""
@@ -87,35 +77,24 @@ class Ec2(LongRuns):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the mean and the slowest turns."""
-        for name, percentile in (("mean", None), ("slow", 10)):
-            tcp, mptcp = (_of(data, scheme, percentile) for scheme in SCHEMES)
-            gain = mptcp.value / tcp.value if mptcp.value is not None and tcp.value else None
-            ledger.judge(name, f"{mptcp} against {tcp} Mbps", gain)
+        mbps = 1e-6 * pl.col("goodput_bps").fill_null(0.0)
+        for name, of in (("mean", mbps.mean()), ("slow", mbps.quantile(0.1, "linear"))):
+            tcp, mptcp = (spread(data, of, scheme=scheme) for scheme in SCHEMES)
+            ledger.judge(name, f"{mptcp} against {tcp} Mbps", ratio(mptcp.value, tcp.value))
 
     def frame(self) -> Frame:
         """Return the goodputs of all turns, ranked."""
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
+            known = data.with_columns(pl.col("goodput_bps").fill_null(0.0))
             for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
-                values = np.sort(1e-6 * _goodputs(data, scheme))
-                x = np.arange(1, values.size + 1) / max(values.size, 1)
-                axes.plot(x, values, color=colour, label=scheme.upper())
+                mbps = np.sort(1e-6 * values(known, "goodput_bps", scheme=scheme))
+                x = np.arange(1, mbps.size + 1) / max(mbps.size, 1)
+                axes.plot(x, mbps, color=colour, label=scheme.upper())
             axes.legend()
 
         panel = Panel(paint, "", "share of turns", "goodput at most (Mbps)", from_zero=True)
         return Frame([panel], self.title, (5.5, 3.2), legend=0)
-
-
-def _goodputs(data: pl.DataFrame, scheme: str) -> "np.ndarray":
-    return data.filter(pl.col("scheme") == scheme)["goodput_bps"].fill_null(0.0).to_numpy()
-
-
-def _of(data: pl.DataFrame, scheme: str, percentile: int | None) -> Spread:
-    """Return the mean of the turns, or a percentile, by seed, in Mbit/s."""
-    rows = data.filter(pl.col("scheme") == scheme)
-    parts = [_goodputs(part, scheme) for part in rows.partition_by("seed")] if rows.height else []
-    values = [p.mean() if percentile is None else np.percentile(p, percentile) for p in parts]
-    return Spread.of([1e-6 * float(value) for value in values])
 
 
 EXPERIMENT = Ec2()

@@ -1,24 +1,21 @@
 """The MPTCP talk, design goal 2: efficient paths round a triangle."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
-from linkpool.experiments.declared import Published
-from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.rows import told
 from linkpool.experiments.talk import design
 from linkpool.experiments.talk.design import Split
-from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 USERS = 10
 """Flows of each of the three pairs: many, so that losses are spread as theory has them."""
@@ -85,94 +82,49 @@ def ways(i: int, u: int) -> list[Value]:
 
 
 @dataclass(frozen=True)
-class Eff(Published):
+class Eff(design.Goal):
     """Three pairs of hosts, each with a way over one bottleneck and a way over the two others."""
 
     id: str = "T-eff"
-    duration_s: float = 120.0
-    columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
+    runs_of: ClassVar = SCHEMES
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every algorithm and seed."""
-        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
-
-    def _point(self, scheme: str, seed: int) -> Point:
-        random = Random(f"triangle {seed}")
-        flows: list[Value] = [
-            {
-                "transport": scheme,
-                "label": design.USER,
-                "from": f"S{i}.{u}",
-                "to": f"D{i}.{u}",
-                "start": f"{round(1e6 * random.random())}us",
-                "paths": ways(i, u),
-            }
+    def point(self, seed: int, scheme: str) -> Point:
+        """Return the run of an algorithm."""
+        rng = Random(f"triangle {seed}")
+        flows = [
+            design.user(scheme, (f"S{i}.{u}", f"D{i}.{u}"), rng, ways(i, u))
             for i in (1, 2, 3)
             for u in range(USERS)
         ]
-        written = scenario(
-            "talk",
-            "T-eff",
-            scheme=scheme,
-            duration=f"{self.duration_s:g}s",
-            topology=graph(),
-            transport=design.transport(scheme),
-            flows=flows,
-        )
+        transport = design.transport(scheme)
+        text = self.written("T-eff", scheme, topology=graph(), transport=transport, flows=flows)
         packets = 3 * USERS * SHARE_MBPS * 1e6 / 11_696 * self.duration_s
-        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, packets)
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return a row per subflow."""
-        return design.measure(point, result)
-
-    def extent(self) -> str:
-        """Say how much time is simulated."""
-        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-    def shortened(self, scale: float) -> "Eff":
-        """Return less simulated time."""
-        return replace(self, duration_s=max(round(self.duration_s * scale), 5))
+        return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the split of each algorithm against the talk, and against theory."""
         found = design.splits(data)
         lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
-        ledger.judge(
-            "ewtcp-long",
-            _share(ewtcp),
-            no_data("")
-            if ewtcp is None
-            else grade(ewtcp.share >= 0.3, ewtcp.share >= 0.15, "share at least 30%; partly: 15%"),
-        )
+        judged = no_data("")
+        if ewtcp is not None:
+            note = "share at least 30%; partly: 15%"
+            judged = grade(ewtcp.share >= 0.3, ewtcp.share >= 0.15, note)
+        ledger.judge("ewtcp-long", _share(ewtcp), judged)
         for scheme, split in (("lia", lia), ("olia", olia)):
-            ledger.judge(
-                "{scheme}-avoids",
-                _share(split),
-                no_data("")
-                if split is None or ewtcp is None
-                else grade(
-                    split.share <= 0.1,
-                    split.share <= 0.85 * ewtcp.share,
-                    "share at most 10%; partly: at most 85% of EWTCP's",
-                ),
-                scheme=scheme,
-                control=scheme.upper(),
-            )
+            judged = no_data("")
+            if split is not None and ewtcp is not None:
+                note = "share at most 10%; partly: at most 85% of EWTCP's"
+                judged = grade(split.share <= 0.1, split.share <= 0.85 * ewtcp.share, note)
+            words = {"scheme": scheme, "control": scheme.upper()}
+            ledger.judge("{scheme}-avoids", _share(split), judged, **words)
         gain = None if lia is None or ewtcp is None else lia.total / ewtcp.total
-        ledger.judge(
-            "lia-more",
-            "no data" if gain is None else f"{gain:.3g} times",
-            more(gain, predicted("lia").total / predicted("ewtcp").total),
-        )
+        expected = more(gain, predicted("lia").total / predicted("ewtcp").total)
+        ledger.judge("lia-more", told("{:.3g} times", gain), expected)
         for scheme in SCHEMES:
             theory, split = predicted(scheme), found.get(scheme)
+            shown = "no data" if split is None else str(split)
             ledger.judge(
-                "{scheme}-theory",
-                "no data" if split is None else str(split),
-                _as_theory(split, theory),
-                scheme=scheme,
-                theory=theory,
+                "{scheme}-theory", shown, _as_theory(split, theory), scheme=scheme, theory=theory
             )
 
     def frame(self) -> Frame:

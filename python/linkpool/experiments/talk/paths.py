@@ -1,6 +1,5 @@
-"""The MPTCP talk: how many paths each pair of hosts needs in a fat-tree."""
+"""The MPTCP talk: how many paths a pair of hosts needs in a fat-tree, and MPTCP against ECMP."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,19 +7,20 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
+from linkpool.experiments.rows import difference, ratio, spread, told, values
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
+from linkpool.stats import jain
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SEED
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Keys, Point
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table
 
-FULL = 8
-"""The talk's number of paths."""
+ONE, FULL = 1, 8
+"""The talk's numbers of paths."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +30,17 @@ class Paths(trees.Timed):
     id: str = "T-paths"
     k: int = 8
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
-        KEY_SEED,
-        trees.KEY_FLOW,
-        trees.GOODPUT,
-        Column("fair_bps", "f64", "bit/s", "max-min fair payload rate over the flow's own paths"),
-        Column("optimum_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
-    )
+    over: ClassVar = ("subflows",)
+    columns: ClassVar = declared.columns("talk", "T-paths")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every number of subflows and every seed."""
-        return [self._point(n, seed) for n in self.subflows for seed in seeds]
-
-    def _point(self, subflows: int, seed: int) -> Point:
+    def point(self, seed: int, subflows: int) -> Point:
+        """Return the run with so many subflows."""
         workload: Table = {"permutation": [{"transport": "mptcp"}]}
         name, mptcp = f"permutation, {subflows} subflows", trees.mptcp(subflows)
         fabric = trees.fat_tree(self.k)
         text = trees.long_flows(name, self.duration_s, fabric, "mptcp", mptcp, workload)
-        keys: Keys = {"subflows": subflows}
         cost = trees.packets(self.k**3 // 4, self.duration_s)
-        return Point(keys, text, seed, self.duration_s, cost)
+        return Point({"subflows": subflows}, text, seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow, and its rate under the best sharing."""
@@ -61,18 +51,12 @@ class Paths(trees.Timed):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
-        share = {n: _share(data, n, "goodput_bps") for n in self.subflows}
-        full = share.get(FULL, Spread.of([])).value
-        ledger.judge("eight", f"{share.get(FULL, Spread.of([]))}", full)
-        one = share.get(1, Spread.of([])).value
-        ledger.judge("one", f"{share.get(1, Spread.of([]))} with one path", one)
-        most = share.get(max(self.subflows), Spread.of([])).value
-        gain = None if full is None or most is None else most - full
-        ledger.judge(
-            "enough",
-            "no data" if gain is None else f"{gain:+.3f} from {FULL} to {max(self.subflows)} paths",
-            gain,
-        )
+        most = max(self.subflows)
+        share = {n: _share(data, n) for n in (ONE, FULL, most)}
+        ledger.judge("eight", f"{share[FULL]}", share[FULL].value)
+        ledger.judge("one", f"{share[ONE]} with one path", share[ONE].value)
+        gain = difference(share[most].value, share[FULL].value)
+        ledger.judge("enough", told(f"{{:+.3f}} from {FULL} to {most} paths", gain), gain)
 
     def frame(self) -> Frame:
         """Return the share of the optimum against the number of paths."""
@@ -98,13 +82,52 @@ class Paths(trees.Timed):
         return Frame([panel], self.title, (5.5, 3.2), legend=0)
 
 
-def _share(data: pl.DataFrame, subflows: int, column: str) -> Spread:
+def _share(data: pl.DataFrame, subflows: int, column: str = "goodput_bps") -> Spread:
     """Return the mean rate over the optimum, by seed."""
-    rows = data.filter(pl.col("subflows") == subflows)
-    means = rows.group_by("seed", maintain_order=True).agg(
-        (pl.col(column).mean() / pl.col("optimum_bps").mean()).alias("share")
-    )
-    return Spread.of(means["share"].to_list())
+    return spread(data, pl.col(column).mean() / pl.col("optimum_bps").mean(), subflows=subflows)
 
 
-EXPERIMENT = Paths()
+@dataclass(frozen=True)
+class Ecmp(Paths):
+    """Two of the runs of T-paths: with one path a flow is TCP's, with eight MPTCP's."""
+
+    id: str = "T-ecmp"
+    subflows: tuple[int, ...] = (ONE, FULL)
+    ends: ClassVar = (ONE, FULL)
+    over: ClassVar = ("ends",)
+    columns: ClassVar = declared.columns("talk", "T-ecmp")
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow."""
+        return trees.goodputs(result)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the mean, the fairness and the slowest tenth."""
+        mbps = 1e-6 * pl.col("goodput_bps")
+        for name, of in (("higher", mbps.mean()), ("slowest", mbps.quantile(0.1, "linear"))):
+            one, full = (spread(data, of, subflows=n) for n in (ONE, FULL))
+            ledger.judge(name, f"{full} against {one} Mbps", ratio(full.value, one.value))
+        one, full = (spread(data, _fairness, subflows=n) for n in (ONE, FULL))
+        more = difference(full.value, one.value)
+        ledger.judge("fairer", f"Jain's index {full} against {one}", more)
+
+    def frame(self) -> Frame:
+        """Return the goodput of each flow of the first seed, ranked."""
+        looks = {ONE: ("TCP, a path by ECMP", "#7f7f7f"), FULL: (f"MPTCP, {FULL} paths", "#0072b2")}
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            first = data.filter(pl.col("seed") == data["seed"].min())
+            for subflows, (label, colour) in looks.items():
+                mbps = np.sort(1e-6 * values(first, "goodput_bps", subflows=subflows))
+                axes.plot(mbps, color=colour, label=label)
+            axes.legend(loc="lower right")
+
+        panel = Panel(paint, "", "rank of the flow", "goodput (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
+
+
+def _fairness(rows: pl.DataFrame) -> float | None:
+    return jain(rows["goodput_bps"].to_list())
+
+
+PATHS, ECMP = Paths(), Ecmp()

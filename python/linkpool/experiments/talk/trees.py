@@ -13,7 +13,6 @@ from typing import TypeVar, cast
 
 import polars as pl
 
-from linkpool.columns import Column
 from linkpool.experiments.declared import Published
 from linkpool.experiments.scenarios import scenario
 from linkpool.optimum.network import Floats
@@ -27,11 +26,6 @@ RATE_BPS = 100e6
 DELAY = "20us"
 QUEUE = 100
 PACKET_BITS = 8 * 1462
-
-KEY_FLOW = Column("flow", "u32", "", "flow")
-GOODPUT = Column(
-    "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-)
 
 
 @dataclass(frozen=True)
@@ -70,6 +64,11 @@ def permutation(hosts: Sequence[int], rng: random.Random) -> list[tuple[int, int
     while any(a == b for a, b in zip(hosts, order, strict=True)):
         rng.shuffle(order)
     return list(zip(hosts, order, strict=True))
+
+
+def flows(scheme: str, pairs: Sequence[tuple[int, int]]) -> Table:
+    """Return the workload of a long flow of each pair of hosts."""
+    return {"flow": [{"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs]}
 
 
 def record(end_s: float, start_s: float = 0.0) -> Table:

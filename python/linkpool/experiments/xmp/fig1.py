@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SCHEME
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -40,12 +39,7 @@ class Fig1(rates.Rates):
     """Four flows start 5 s after each other, and stop 5 s after each other in the same order."""
 
     id: str = "X-fig1"
-    columns: ClassVar[tuple[Column, ...]] = rates.columns(
-        KEY_SCHEME,
-        Column("k", "i32", "packets", "marking threshold"),
-        label="Flow 1 to Flow 4",
-        subflow="subflow, from 0",
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig1")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both schemes, thresholds and every seed."""

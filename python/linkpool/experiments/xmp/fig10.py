@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree
-from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
+from linkpool.experiments.xmp.fattree import PLACES, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger
@@ -25,12 +25,7 @@ class Fig10(fattree.Patterns):
     """Of each subflow of a large flow at most one round-trip time a second."""
 
     id: str = "X-fig10"
-    columns: ClassVar[tuple[Column, ...]] = (
-        *KEYS,
-        fattree.KEY_PLACE,
-        Column("percentile", "i32", "%", "of the round-trip times"),
-        Column("rtt_s", "f64", "s", "round-trip time at this percentile"),
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig10")
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return percentiles of the round-trip times, by where the ends of a flow are."""

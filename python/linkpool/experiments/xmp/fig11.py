@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree
-from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, mean, ratio, show
+from linkpool.experiments.xmp.fattree import SCHEMES, by_seed, mean, ratio, show
 from linkpool.result import Result
 from linkpool.study.claims import Ledger, grade, no_data
 from linkpool.study.frame import Frame, Panel
@@ -25,11 +25,7 @@ class Fig11(fattree.Patterns):
     """What each link sent over the whole run, over what it can send."""
 
     id: str = "X-fig11"
-    columns: ClassVar[tuple[Column, ...]] = (
-        *KEYS,
-        Column("layer", "string", "", "core, aggregation or rack"),
-        Column("utilisation", "f64", "", "of a link, over the whole run"),
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig11")
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the utilisation of each link, with its layer."""

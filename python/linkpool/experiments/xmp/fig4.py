@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import cuts, rates
 from linkpool.result import Result
@@ -40,20 +40,7 @@ class Fig4(rates.Rates):
 
     id: str = "X-fig4"
     seeds: int = 10
-    columns: ClassVar[tuple[Column, ...]] = (
-        *rates.columns(
-            rates.KEY_BETA,
-            label="Flow 2, the one with two subflows",
-            subflow="0: on the first bottleneck; 1: on the second",
-        ),
-        Column(
-            "cuts_together",
-            "f64",
-            "",
-            "share of the subflow's cuts in the interval within two RTTs of which each other flow "
-            "of the bottleneck is cut too; null: no cut",
-        ),
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig4")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both betas and every seed."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.stats import jain
@@ -36,9 +36,7 @@ class Fig6(rates.Rates):
     """Four flows with three, two, one and one subflows over one bottleneck."""
 
     id: str = "X-fig6"
-    columns: ClassVar[tuple[Column, ...]] = rates.columns(
-        rates.KEY_BETA, label="Flow 1 to Flow 4", subflow="subflow, from 0"
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig6")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both betas and every seed."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.study.claims import Judged, Ledger, grade, together
@@ -38,13 +38,7 @@ class Fig7(rates.Rates):
     """Five flows, each over two neighbouring links of a ring; one link gets busy and fails."""
 
     id: str = "X-fig7"
-    columns: ClassVar[tuple[Column, ...]] = rates.columns(
-        rates.KEY_BETA,
-        Column("mark", "i32", "packets", "marking threshold K"),
-        label="Flow 1 to Flow 5",
-        subflow="0: on the link of the flow's number; 1: on the next",
-        interval="interval of 5 s",
-    )
+    columns: ClassVar = declared.columns("xmp", "X-fig7")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every setting and seed."""

@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import (
-    KEYS,
     PLACES,
     SCHEMES,
     by_seed,
@@ -46,11 +45,7 @@ PAPER_MBPS = {
 class Goodputs(fattree.Patterns):
     """The goodput of each large flow that ended, over its whole time."""
 
-    columns: ClassVar[tuple[Column, ...]] = (
-        *KEYS,
-        fattree.KEY_PLACE,
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
-    )
+    columns: ClassVar = declared.columns("xmp", "goodputs")
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each large flow that ended, and where its ends are."""

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree
-from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, by_seed, ratio, show
+from linkpool.experiments.xmp.fattree import SCHEMES, by_seed, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import (
@@ -39,10 +39,7 @@ class Jobs(fattree.Patterns):
     """The completion times of jobs in the pattern Incast."""
 
     patterns: tuple[str, ...] = ("incast",)
-    columns: ClassVar[tuple[Column, ...]] = (
-        *KEYS,
-        Column("jct_s", "f64", "s", "completion time of a job; null: under way at the end"),
-    )
+    columns: ClassVar = declared.columns("xmp", "jobs")
 
     def parts(self) -> Mapping[str, pl.Expr]:
         """Return nothing: there is one pattern, which no claim names."""

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree, goodputs, tab2
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about
-from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.experiment import each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -69,17 +69,7 @@ class Recovery(fattree.LargeFlows):
     id: str = "X-recovery"
     large_flows: int = 300
     cells: tuple[Cell, ...] = CELLS
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("recovery", "string", "", "timeouts: no fast retransmit; reno: RFC 5681"),
-        Column("pattern", "string", "", "permutation, random, incast; beside: random, with XMP-2"),
-        Column("scheme", "string", "", "of the flows"),
-        Column("limit", "i32", "packets", "that a queue holds"),
-        KEY_SEED,
-        Column("flows", "i64", "flows", "large flows of the scheme that ended"),
-        Column("goodput_bps", "f64", "bit/s", "their mean: payload acknowledged over their time"),
-        Column("timeouts", "f64", "", "of each of them, mean over all subflows together"),
-        Column("slow_jobs", "f64", "share", "jobs that took more than 300 ms; null: no jobs"),
-    )
+    columns: ClassVar = declared.columns("xmp", "X-recovery")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return a run for each recovery, cell and seed."""

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import KEY_SEED, each
+from linkpool.study.experiment import each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -61,13 +61,7 @@ class Tab2(fattree.LargeFlows):
     """Half of the hosts send by XMP-2, the other half by another scheme."""
 
     id: str = "X-tab2"
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("beside", "string", "", "the other scheme"),
-        Column("limit", "i32", "packets", "that a queue holds"),
-        KEY_SEED,
-        Column("scheme", "string", "", "of the flow"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
-    )
+    columns: ClassVar = declared.columns("xmp", "X-tab2")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every other scheme, queue and seed."""
