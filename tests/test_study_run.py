@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from linkpool import ScenarioError
+from linkpool import ScenarioError, plot
 from linkpool.cli import app
 from linkpool.figures.kind import Recipe
 from linkpool.figures.kinds import slowdown
@@ -268,6 +268,17 @@ def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> N
     )
     assert set(drawn["key"]) == {"queue.mark"}
     assert drawn.select(expected.columns).equals(expected.cast({"flows": pl.Int64}))
+
+
+def test_a_sweep_that_is_drawn_later_is_of_the_first_measure_too(
+    answer: StudyResult, tmp_path: Path
+) -> None:
+    at_once = (answer.dir / "figure-sweep.csv").read_text()
+    assert linkpool("plot", answer.dir, "sweep", "-o", tmp_path / "a.svg") == 0
+    assert (tmp_path / "a.csv").read_text() == at_once
+    later = plot(answer, "sweep").data
+    assert later["mean"].to_list() == pl.read_csv(tmp_path / "a.csv")["mean"].to_list()
+    assert set(plot(answer, "sweep", measure="jain").data["name"]) == {"jain"}
 
 
 def test_a_figure_that_cannot_be_drawn_is_refused_before_anything_runs(folder: Path) -> None:

@@ -43,7 +43,7 @@ def plot(
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", metavar="NAME", help="Of a sweep; default: fct.p99@all."),
+        typer.Option("--measure", metavar="NAME", help="Of a sweep. The study's first"),
     ] = None,
     by: Annotated[
         Literal["transport", "label"],
@@ -72,7 +72,7 @@ def plot(
     # Here, as matplotlib takes a second to load, which no other command should wait for.
     from linkpool.figures.look import COLUMN
     from linkpool.figures.plot import plot as draw
-    from linkpool.study.arms import arms_of
+    from linkpool.study.arms import arms_of, first_measure
 
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
@@ -84,7 +84,7 @@ def plot(
             links or [],
             _seconds("--from", start),
             _seconds("--until", until),
-            measure,
+            measure or first_measure(sources),
         )
         for file in out or [Path(f"{kind}.svg")]:
             table = draw(KINDS[kind], request, file, width or COLUMN)

@@ -13,7 +13,7 @@ from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import plot as write
 from linkpool.figures.plot import render
 from linkpool.result import Result
-from linkpool.study.arms import arms_of
+from linkpool.study.arms import arms_of, first_measure
 from linkpool.study.result import StudyResult
 
 Source: TypeAlias = "Result | StudyResult | str | Path"
@@ -46,6 +46,7 @@ def plot(
     links: Sequence[str] = (),
     start: float | None = None,
     end: float | None = None,
+    measure: str | None = None,
     width: float = look.COLUMN,
 ) -> Drawing:
     """Draw a figure of results, as `linkpool plot` does.
@@ -59,6 +60,7 @@ def plot(
         links: names of links, for figures of queues.
         start: of the time shown, s.
         end: of the time shown, s.
+        measure: what a sweep draws, such as `slowdown.p50`; None: the study's first.
         width: inches.
 
     Raises:
@@ -76,7 +78,8 @@ def plot(
         raise FigureError(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     several = [sources] if isinstance(sources, Result | StudyResult | str | Path) else sources
     paths = [one.dir if isinstance(one, Result | StudyResult) else Path(one) for one in several]
-    request = Request(arms_of(paths), by, flows, links, start, end)
+    chosen = measure or first_measure(paths)
+    request = Request(arms_of(paths), by, flows, links, start, end, chosen)
     if out is not None:
         write(KINDS[kind], request, Path(out), width)
     rows = KINDS[kind].data(request)

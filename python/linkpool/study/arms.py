@@ -69,6 +69,13 @@ def arms_of_runs(runs: Iterable[tuple[Mapping[str, Any], Result]]) -> list[Arm]:
     return list(found.values())
 
 
+def first_measure(paths: Sequence[Path]) -> str | None:
+    """Return the first measure of the study, if the directories are that of one; else None."""
+    if len(paths) != 1 or not is_study(paths[0]):
+        return None
+    return StudyResult(paths[0]).study.measures[0]
+
+
 def slowest_run(results: Iterable[Result]) -> Result:
     """Return the result that has the flow of the largest slowdown, finished or so far."""
     return max(results, key=_largest_slowdown)
