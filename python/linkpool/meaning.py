@@ -27,6 +27,9 @@ else:
 WIDTH = 80
 """Columns of the page."""
 
+UNMARKED = ("ndp", "roce", "timely", "hpcc", "powertcp", "roce-swift")
+"""Transports beside TCP without ECN."""
+
 TIMERS = ("min_rto", "initial_rto", "syn_timeout")
 """Keys of transports that are waited for after losses."""
 
@@ -222,6 +225,9 @@ def _ways(known: Sequence[Way], wire: int) -> Iterator[str]:
 def _marks(queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
     """Compare the marking threshold with the largest bandwidth-delay product."""
     mark, most = queue.get("mark"), max((way.bdp for way in known), default=0.0)
+    if mark is not None and not _heeds_marks(of):
+        yield f"  {of['control']} does not heed marks: its packets are not ECN-capable"
+        return
     if not isinstance(mark, int) or not most:
         return
     yield f"  K, {mark} packets, is {show_number(mark / most)} of the largest BDP"
@@ -232,6 +238,15 @@ def _marks(queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way]
     elif isinstance(beta, (int, float)) and beta > 1:
         # AMP, 2017, section 4: (BDP + K) / beta <= K.
         yield from _enough(mark, most / (beta - 1), f"beta = {beta:g}", f"BDP / {beta - 1:g}")
+
+
+def _heeds_marks(of: Mapping[str, Any]) -> bool:
+    """Say whether the packets of a transport are ECN-capable."""
+    if of["control"] in UNMARKED:
+        return False
+    # All of TCP have `recovery`, and algorithms with ECN `accept_ecn`.
+    by_delay = of.get("target_delay", "none") != "none"
+    return "recovery" not in of or (of.get("accept_ecn") is True and not by_delay)
 
 
 def _swift(name: str, of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
