@@ -1,4 +1,5 @@
-//! How traffic between hosts divides over the links of a fabric: what a workload offers to each tier.
+//! How traffic between hosts divides over the links of a fabric: what a workload offers to each
+//! tier.
 
 use std::collections::HashSet;
 
@@ -7,8 +8,8 @@ use crate::nearer::Nearer;
 use linkpool_engine::ones;
 use linkpool_units::HostId;
 
-/// All ways are looked at up to so many links of ways, those to one switch after the other; then only
-/// those to some switches, evenly spread.
+/// All ways are looked at up to so many links of ways, those to one switch after the other; then
+/// only those to some switches, evenly spread.
 const MOST_STEPS: usize = 300_000_000;
 
 /// The links from one layer to another.
@@ -22,36 +23,42 @@ pub struct TierTraffic {
     pub capacity: f64,
     /// How many of these links a bit of the traffic passes, on average.
     pub passed: f64,
-    /// Of the link with the most traffic for its rate: the part of all bits that passes it, over its rate in
-    /// bit/s.
+    /// Of the link with the most traffic for its rate: the part of all bits that passes it, over
+    /// its rate in bit/s.
     pub busiest: f64,
 }
 
-/// The tiers that uniform traffic passes: every host sends alike to all others, or, unless `in_rack`, to all hosts
-/// of other racks. Switches divide it evenly over the links of all shortest paths.
+/// The tiers that uniform traffic passes: every host sends alike to all others, or, unless
+/// `in_rack`, to all hosts of other racks. Switches divide it evenly over the links of all shortest
+/// paths.
 pub fn uniform_traffic(fabric: &Fabric, in_rack: bool) -> Vec<TierTraffic> {
-    by_tier(fabric, &uniform_shares(fabric, in_rack))
+    by_tier(fabric, &uniform_shares(fabric, in_rack), built(fabric))
 }
 
-/// The tiers that traffic between these pairs passes: from a host to another, and the bytes, or anything that counts them.
-/// Switches divide it evenly over the links of all shortest paths.
+/// The tiers that traffic between these pairs passes: from a host to another, and the bytes, or
+/// anything that counts them. Switches divide it evenly over the links of all shortest paths.
 pub fn traffic_between(fabric: &Fabric, pairs: &[(HostId, HostId, u64)]) -> Vec<TierTraffic> {
-    by_tier(fabric, &shares_between(fabric, pairs))
+    by_tier(fabric, &shares_between(fabric, pairs), built(fabric))
 }
 
-/// `shares` by link: the part of all bits that passes it.
-fn by_tier(fabric: &Fabric, shares: &[f64]) -> Vec<TierTraffic> {
+/// By link: its rate as it is built, bit/s.
+fn built(fabric: &Fabric) -> impl Fn(usize) -> f64 {
+    |i| fabric.links()[i].rate.0 as f64
+}
+
+/// `shares` by link: the part of all bits that passes it; `rate` by link, bit/s.
+fn by_tier(fabric: &Fabric, shares: &[f64], rate: impl Fn(usize) -> f64) -> Vec<TierTraffic> {
     let mut tiers: Vec<TierTraffic> = Vec::new();
-    for (share, link) in shares.iter().copied().zip(fabric.links()) {
+    for (i, (share, link)) in shares.iter().copied().zip(fabric.links()).enumerate() {
         let ends = (fabric.layer(link.from), fabric.layer(link.to));
         let place = tiers.iter().position(|tier| (tier.from, tier.to) == ends).unwrap_or(tiers.len());
         if place == tiers.len() {
             tiers.push(TierTraffic { from: ends.0, to: ends.1, capacity: 0.0, passed: 0.0, busiest: 0.0 });
         }
         let tier = &mut tiers[place];
-        tier.capacity += link.rate.0 as f64;
+        tier.capacity += rate(i);
         tier.passed += share;
-        tier.busiest = tier.busiest.max(share / link.rate.0 as f64);
+        tier.busiest = tier.busiest.max(share / rate(i));
     }
     // As a packet meets them: from hosts upwards, then down.
     let height = |layer: Layer| Layer::ALL.iter().position(|known| *known == layer).unwrap_or(0);
@@ -69,23 +76,44 @@ pub struct Carried {
     pub passed: f64,
     /// All flows together, bit/s, if each link is shared evenly.
     pub rate: f64,
+    /// The propagation delay of the way of a bit, s, on average.
+    pub delay: f64,
+    /// For how many seconds the links of its way are busy with a bit, one after the other, on
+    /// average.
+    pub busy: f64,
 }
 
-/// What `fabric` carries of uniform traffic (see [`uniform_traffic`]).
-pub fn carried_uniform(fabric: &Fabric, in_rack: bool) -> Carried {
-    let tiers = uniform_traffic(fabric, in_rack);
-    let busiest = tiers.iter().map(|tier| tier.busiest).fold(0.0, f64::max);
-    Carried {
-        passed: tiers.iter().map(|tier| tier.passed).sum(),
-        rate: if busiest > 0.0 { 1.0 / busiest } else { 0.0 },
+impl Carried {
+    /// `share` has, by link, the part of all bits that passes it.
+    fn new(fabric: &Fabric, rate: f64, share: impl Fn(usize) -> f64) -> Carried {
+        let mut carried = Carried { passed: 0.0, rate, delay: 0.0, busy: 0.0 };
+        for (i, link) in fabric.links().iter().enumerate() {
+            carried.passed += share(i);
+            carried.delay += share(i) * link.delay.secs();
+            carried.busy += share(i) / link.rate.0 as f64;
+        }
+        carried
     }
+}
+
+/// What `fabric` carries of uniform traffic (see [`uniform_traffic`]) if its links have these
+/// rates, bit/s: of each tier what its links have together, and no more than what fills the busiest
+/// of its links as it is built.
+pub fn carried_uniform(fabric: &Fabric, in_rack: bool, rates: &[f64]) -> Carried {
+    let shares = uniform_shares(fabric, in_rack);
+    let (built, left) = (by_tier(fabric, &shares, built(fabric)), by_tier(fabric, &shares, |i| rates[i]));
+    let carries = |(built, left): (&TierTraffic, &TierTraffic)| (1.0 / built.busiest).min(left.capacity / left.passed);
+    let rate =
+        built.iter().zip(&left).filter(|(built, _)| built.passed > 0.0).map(carries).fold(f64::INFINITY, f64::min);
+    Carried::new(fabric, if rate.is_finite() { rate } else { 0.0 }, |i| shares[i])
 }
 
 /// The most receivers of pairs that are looked at, evenly spread.
 const MOST_RECEIVERS: usize = 256;
 
-/// What `fabric` carries of flows between these pairs. Each gets, on each of its links, as much as every other one there.
-pub fn carried_between(fabric: &Fabric, pairs: &[(HostId, HostId)]) -> Carried {
+/// What `fabric` carries of flows between these pairs if its links have these rates, bit/s. Each
+/// gets, on each of its links, as much as every other one there.
+pub fn carried_between(fabric: &Fabric, pairs: &[(HostId, HostId)], rates: &[f64]) -> Carried {
     let mut pairs: Vec<(NodeId, NodeId)> = pairs.iter().map(|(from, to)| ((*to).into(), (*from).into())).collect();
     pairs.sort_unstable();
     let of_receiver: Vec<&[(NodeId, NodeId)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
@@ -117,14 +145,14 @@ pub fn carried_between(fabric: &Fabric, pairs: &[(HostId, HostId)]) -> Carried {
             let links = nearer.links(fabric, node);
             let over = |link: &LinkId| {
                 let spec = &fabric.links()[link.index()];
-                (spec.rate.0 as f64 / flows[link.index()]).min(level[spec.to.index()])
+                (rates[link.index()] / flows[link.index()]).min(level[spec.to.index()])
             };
             level[node.index()] = links.iter().map(over).sum::<f64>() / links.len() as f64;
         }
         rate += pairs.iter().map(|(_, from)| level[from.index()]).sum::<f64>();
     }
     let looked_at = receivers().map(|pairs| pairs.len()).sum::<usize>().max(1) as f64;
-    Carried { passed: flows.iter().sum::<f64>() / looked_at, rate: rate * pairs.len() as f64 / looked_at }
+    Carried::new(fabric, rate * pairs.len() as f64 / looked_at, |i| flows[i] / looked_at)
 }
 
 /// By link: the part of all bits of uniform traffic that passes it.
@@ -195,7 +223,8 @@ fn stands(fabric: &Fabric, host: NodeId) -> NodeId {
     only(fabric, host).map_or(host, |link| fabric.links()[link.index()].to)
 }
 
-/// Adds to `shares` what links between the nodes that stand for hosts carry of the bits to each of `targets`, of which
+/// Adds to `shares` what links between the nodes that stand for hosts carry of the bits to each of
+/// `targets`, of which
 /// `fill` says, by node, where they begin. Of very many targets some are looked at, evenly spread, and count for all.
 fn divide(fabric: &Fabric, targets: &[NodeId], shares: &mut [f64], mut fill: impl FnMut(NodeId, &mut [f64])) {
     let counts =
@@ -242,7 +271,8 @@ mod tests {
         tiers.iter().map(|(name, passed, rate)| (name.to_string(), (passed * 1e6).round() / 1e6, *rate)).collect()
     }
 
-    /// k = 4, with 4 hosts at each of 8 edge switches: of 31 others 28 are in other racks, 24 in other pods.
+    /// k = 4, with 4 hosts at each of 8 edge switches: of 31 others 28 are in other racks, 24 in
+    /// other pods.
     #[test]
     fn of_a_fat_tree() {
         let fabric = fat_tree(4, 4, Rate::gbps(10), Time::from_us(1));
@@ -265,7 +295,8 @@ mod tests {
         }
     }
 
-    /// Of 3 others 2 are at the other switch; both directions are of one tier, and take a half each.
+    /// Of 3 others 2 are at the other switch; both directions are of one tier, and take a half
+    /// each.
     #[test]
     fn of_a_dumbbell() {
         let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
@@ -276,8 +307,8 @@ mod tests {
         assert_eq!(tiers(&fabric, true), expected);
     }
 
-    /// Of a dumbbell of three pairs: two flows over the bottleneck of 1 Gbit/s share it, two at one switch the link to their
-    /// receiver; five links of three, and two of two.
+    /// Of a dumbbell of three pairs: two flows over the bottleneck of 1 Gbit/s share it, two at one
+    /// switch the link to their receiver; five links of three, and two of two.
     #[test]
     fn flows_share_the_links_that_they_pass() {
         let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
@@ -285,18 +316,38 @@ mod tests {
             Dumbbell { pairs: 3, rate, delay, bottleneck_rate: Rate::gbps(1), bottleneck_delay: delay }.fabric();
         let host = |name: &str| HostId::from(fabric.node(name).unwrap());
         let pair = |from, to| (host(from), host(to));
-        let carried = |pairs: &[(HostId, HostId)]| carried_between(&fabric, pairs);
-        assert_eq!(carried(&[pair("S1", "D1"), pair("S2", "D2")]), Carried { passed: 3.0, rate: 1e9 });
-        assert_eq!(carried(&[pair("S1", "S3"), pair("S2", "S3")]), Carried { passed: 2.0, rate: 10e9 });
+        let rates = |fabric: &Fabric| -> Vec<f64> { (0..fabric.links().len()).map(built(fabric)).collect() };
+        let whole = rates(&fabric);
+        let carried = |pairs: &[(HostId, HostId)]| {
+            let carried = carried_between(&fabric, pairs, &whole);
+            // All links have a delay of 1 us.
+            assert!((carried.delay / carried.passed * 1e6 - 1.0).abs() < 1e-9, "{carried:?}");
+            (carried.passed, carried.rate)
+        };
+        assert_eq!(carried(&[pair("S1", "D1"), pair("S2", "D2")]), (3.0, 1e9));
+        assert_eq!(carried(&[pair("S1", "S3"), pair("S2", "S3")]), (2.0, 10e9));
+        // Of a bit two links of 10 Gbit/s are busy for 0.1 ns each, and the bottleneck for 1 ns.
+        let busy = carried_between(&fabric, &[pair("S1", "D1")], &whole).busy;
+        assert!((busy - 1.2e-9).abs() < 1e-15, "{busy}");
         let all = [pair("S1", "D1"), pair("S2", "D2"), pair("D3", "D1"), pair("S2", "S1")];
         // D3 to D1 gets half of the link to D1, S2 to S1 half of that of S2.
-        assert_eq!(carried(&all), Carried { passed: 2.5, rate: 1e9 + 5e9 + 5e9 });
-        let uniform = carried_uniform(&fabric, true);
+        assert_eq!(carried(&all), (2.5, 1e9 + 5e9 + 5e9));
+        let uniform = carried_uniform(&fabric, true, &whole);
         // 3 of 5 others are beyond the bottleneck, half of them each way.
         assert!((uniform.rate - 1e9 / 0.3).abs() < 1.0 && (uniform.passed - 2.6).abs() < 1e-9, "{uniform:?}");
         // Where two ways are as long, each carries half of a flow, and both are full together.
         let tree = fat_tree(4, 2, Rate::gbps(10), Time::from_us(1));
-        assert_eq!(carried_between(&tree, &[(0.into(), 15.into())]), Carried { passed: 6.0, rate: 10e9 });
+        let whole = rates(&tree);
+        let carried = carried_between(&tree, &[(0.into(), 15.into())], &whole);
+        assert_eq!((carried.passed, carried.rate), (6.0, 10e9));
+        // Where links of a tier are slower, uniform traffic has what is left of the tier.
+        let core = |i: usize| tree.layer(tree.links()[i].from) == Layer::Core;
+        let some: Vec<f64> =
+            whole.iter().enumerate().map(|(i, rate)| if core(i) { rate / 10.0 } else { *rate }).collect();
+        let (all, some) = (carried_uniform(&tree, false, &whole).rate, carried_uniform(&tree, false, &some).rate);
+        // Of 16 links of cores and 10 Gbit/s, with 12 of 14 others in other pods; those of hosts
+        // are full first.
+        assert!((all - 160e9).abs() < 1.0 && (some - 16e9 * 14.0 / 12.0).abs() < 1.0, "{all} {some}");
     }
 
     /// All pairs alike are uniform traffic, in a tree and where hosts forward.
@@ -336,8 +387,9 @@ mod tests {
         assert_eq!(tiers(&fabric, true), expected(&[("host->switch", passed, 8.0), ("switch->host", passed, 8.0)]));
     }
 
-    /// Racks of 1 and 2 hosts, joined by two cables, one of them slower: each has a half of the bits. Every third bit is
-    /// from the rack of one, and of the others' bits, half of those go there that may stay.
+    /// Racks of 1 and 2 hosts, joined by two cables, one of them slower: each has a half of the
+    /// bits. Every third bit is from the rack of one, and of the others' bits, half of those go
+    /// there that may stay.
     #[test]
     fn of_unlike_racks_and_cables() {
         let mut b = FabricBuilder::default();

@@ -9,6 +9,10 @@ pub struct Setting {
     pub hosts: f64,
     /// Capacity of the links from all hosts together, bytes per second.
     pub access: f64,
+    /// What the network carries of its flows together, bytes per second.
+    pub together: f64,
+    /// The most that a flow carries, bytes per second, however fast the network is.
+    pub of_a_flow: f64,
     /// The start of the workload.
     pub start: Time,
     /// No flow starts at or after this.
@@ -41,10 +45,11 @@ impl Setting {
         self.until(stop.min(self.duration))
     }
 
-    /// Bytes that `senders` with always one more flow to send carry in `seconds`: they fill the
-    /// links of their hosts.
-    pub(super) fn busy(&self, senders: f64, seconds: f64) -> f64 {
-        senders.min(self.hosts) / self.hosts * self.access * seconds
+    /// Bytes that `flows` at a time of `senders`, which always have one more to send, carry in
+    /// `seconds`: they fill the links that they pass, or have what holds each of them back.
+    pub(super) fn busy(&self, flows: f64, senders: f64, seconds: f64) -> f64 {
+        let links = senders.min(self.hosts) / self.hosts * self.access;
+        links.min(self.together).min(flows * self.of_a_flow) * seconds
     }
 
     /// No workload sends more than the links from all hosts carry.

@@ -39,7 +39,7 @@ impl Workload for Flow {
 
     fn expected(&self, setting: &Setting) -> Expected {
         let count = f64::from(self.count);
-        let unlimited = || setting.busy(1.0, setting.until(self.stop));
+        let unlimited = || setting.busy(count, 1.0, setting.until(self.stop));
         Expected::listed(count, self.size.as_ref().map_or_else(unlimited, |size| count * size.mean()))
     }
 

@@ -41,7 +41,7 @@ impl Workload for ManyToOneFlows {
     fn expected(&self, setting: &Setting) -> Expected {
         let flows = f64::from(self.flows);
         // One receiver bounds them all.
-        let unlimited = || setting.busy(1.0, setting.until(self.stop));
+        let unlimited = || setting.busy(flows, 1.0, setting.until(self.stop));
         Expected::listed(flows, self.size.as_ref().map_or_else(unlimited, |size| flows * size.mean()))
     }
 

@@ -106,7 +106,7 @@ impl MatrixFlows {
     fn expected(&self, flows: f64, setting: &Setting) -> Expected {
         let bytes = match (&self.size, self.repeat) {
             (Some(size), None) => size.mean() * flows,
-            _ => setting.busy(setting.hosts, setting.until(self.stop)),
+            _ => setting.busy(flows, setting.hosts, setting.until(self.stop)),
         };
         Expected::listed(flows, bytes)
     }

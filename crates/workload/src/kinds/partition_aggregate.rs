@@ -43,7 +43,7 @@ impl Workload for PartitionAggregate {
     fn expected(&self, setting: &Setting) -> Expected {
         let chains = f64::from(self.chains);
         let flows = 2.0 * f64::from(self.servers) * chains;
-        let bytes = setting.busy(chains, setting.starting_until(self.stop));
+        let bytes = setting.busy(flows, chains, setting.starting_until(self.stop));
         Expected { flows, at_once: flows, listed: false, bytes }
     }
 
