@@ -120,6 +120,21 @@ def test_a_threshold_is_compared_where_marks_are_heeded(
     ) is not heeds
 
 
+def test_queues_in_bytes_are_compared_too(tmp_path: Path) -> None:
+    """The largest product is 19.8 us at 10 Gbit/s, 24.8 KB, which is 16.1 packets of 1,538 B."""
+    sizes = [("queue.mark", '"3076B"'), ("queue.limit", '"150KB"')]
+    said = page(load(write(tmp_path), overrides=sizes)).splitlines()
+    assert "  K, 3076B, is 0.124 of the largest BDP" in said
+    assert (
+        "  DCTCP fills a link with K of BDP / 7 or more, 2.3 packets: one flow alone leaves its "
+        "link idle at times" in said
+    )
+    queue = "Queue of a port: fifo; 150KB, which 10 Gbit/s sends in 120 us; marks from 3076B on"
+    assert queue in " ".join(" ".join(said).split())
+    enough = page(load(write(tmp_path), overrides=[("queue.mark", '"3553B"')]))
+    assert "K of BDP / 7 or more, 2.3 packets\n" in enough
+
+
 SCENARIOS = [*sorted((ROOT / "docs/topologies").glob("*.toml"))[::3]]
 SCENARIOS += sorted((ROOT / "docs/workloads").glob("*.toml"))[::3]
 
@@ -302,7 +317,7 @@ def test_a_run_that_records_pauses_has_one_thread(tmp_path: Path) -> None:
     ("queue", "said"),
     [
         ("mark = 17", "marks from 17 packets on"),
-        ('mark = "20KB"', "marks 20KB"),
+        ('mark = "20KB"', "marks from 20KB on"),
         ("red = { min = 5, max = 15, max_probability = 0.1 }", "RED"),
         (
             'discipline = "trimming"\ntrimming = { mark_min = "3KB", mark_max = "9KB" }',

@@ -134,7 +134,7 @@ def sections(scenario: _core.Scenario) -> tuple[dict[str, list[str]], list[str]]
         found[f"transport {name}"] = [
             *_transport(name, of, payload, beside, document),
             *_ways(known, payload + beside),
-            *_marks(document["queue"], of, known),
+            *_marks(document["queue"], of, known, payload + beside),
         ]
         slow += _swift(name, of, known)
         slow += _ndp(name, of, (payload + beside, document["queue"]), fabric)
@@ -222,15 +222,20 @@ def _ways(known: Sequence[Way], wire: int) -> Iterator[str]:
     yield from _table(headings, rows)
 
 
-def _marks(queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
+def _marks(
+    queue: Mapping[str, Any], of: Mapping[str, Any], known: Sequence[Way], wire: int
+) -> Iterator[str]:
     """Compare the marking threshold with the largest bandwidth-delay product."""
-    mark, most = queue.get("mark"), max((way.bdp for way in known), default=0.0)
+    written, most = queue.get("mark"), max((way.bdp for way in known), default=0.0)
+    size = _bytes(written)
+    mark = size / wire if size is not None else written
     if mark is not None and not _heeds_marks(of):
         yield f"  {of['control']} does not heed marks: its packets are not ECN-capable"
         return
-    if not isinstance(mark, int) or not most:
+    if not isinstance(mark, (int, float)) or not most:
         return
-    yield f"  K, {mark} packets, is {show_number(mark / most)} of the largest BDP"
+    shown = written if isinstance(written, str) else f"{written} packets"
+    yield f"  K, {shown}, is {show_number(mark / most)} of the largest BDP"
     beta = of.get("beta")
     if of.get("control") == "dctcp":
         # Alizadeh et al., SIGCOMM 2010, equation 13.
@@ -244,9 +249,8 @@ def _heeds_marks(of: Mapping[str, Any]) -> bool:
     """Say whether the packets of a transport are ECN-capable."""
     if of["control"] in UNMARKED:
         return False
-    # All of TCP have `recovery`, and algorithms with ECN `accept_ecn`.
-    by_delay = of.get("target_delay", "none") != "none"
-    return "recovery" not in of or (of.get("accept_ecn") is True and not by_delay)
+    # All of TCP have `recovery`; `accept_ecn` have those that send ECN-capable packets.
+    return "recovery" not in of or of.get("accept_ecn") is True
 
 
 def _swift(name: str, of: Mapping[str, Any], known: Sequence[Way]) -> Iterator[str]:
@@ -289,7 +293,7 @@ def _ndp(
         )
 
 
-def _enough(mark: int, least: float, what: str, how: str) -> Iterator[str]:
+def _enough(mark: float, least: float, what: str, how: str) -> Iterator[str]:
     short = "" if mark >= least else ": one flow alone leaves its link idle at times"
     yield f"  {what} fills a link with K of {how} or more, {show_number(least)} packets{short}"
 
@@ -298,14 +302,8 @@ def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Itera
     parts = [str(queue.get("discipline", "fifo"))]
     if "shared_buffer" in queue:
         parts.append("a buffer for all ports of a switch")
-    elif isinstance(queue.get("limit"), int):
-        wire = max(payload + beside for _, payload, beside in plan["transports"])
-        slowest = min(rate for _, _, rate, _ in fabric.links)
-        full = show_seconds(8 * wire * queue["limit"] / slowest)
-        limit = f"{queue['limit']} packets"
-        parts.append(f"{limit}, which {show_rate(float(slowest), given=True)} sends in {full}")
     elif "limit" in queue:
-        parts.append(f"limit {queue['limit']}")
+        parts.append(_limit(queue["limit"], fabric, plan))
     parts.append(_marking(queue))
     if "class" in queue:
         parts[0] = f"{len(queue['class'])} classes of data"
@@ -313,6 +311,18 @@ def _queues(queue: Mapping[str, Any], fabric: Fabric, plan: _core.Plan) -> Itera
     yield from map(_class, queue.get("class", []))
     if queue.get("layer"):
         yield f"  with other settings at {', '.join(queue['layer'])}"
+
+
+def _limit(limit: int | str, fabric: Fabric, plan: _core.Plan) -> str:
+    """Say how long a full queue takes over the slowest link."""
+    wire = max(payload + beside for _, payload, beside in plan["transports"])
+    size = limit * wire if isinstance(limit, int) else _bytes(limit)
+    shown = f"{limit} packets" if isinstance(limit, int) else limit
+    if size is None:
+        return f"limit {limit}"
+    slowest = min(rate for _, _, rate, _ in fabric.links)
+    rate, full = show_rate(float(slowest), given=True), show_seconds(8 * size / slowest)
+    return f"{shown}, which {rate} sends in {full}"
 
 
 def _class(of: Mapping[str, Any]) -> str:
@@ -334,7 +344,7 @@ def _marking(queue: Mapping[str, Any]) -> str:
     if isinstance(mark, int):
         return f"marks from {mark} packets on"
     if mark is not None:
-        return f"marks {mark}"
+        return f"marks from {mark} on"
     if trimming.get("mark_min") is not None:
         return f"marks between {trimming['mark_min']} and {trimming['mark_max']}"
     return "RED" if "red" in queue else "no marks"
