@@ -79,6 +79,7 @@ NOT_RUN = [
     ("docs/workloads/session.md", "python *", "tests/test_cookbook.py plays the trace"),
     ("docs/performance.md", "linkpool bench * --beside *", "needs another simulator"),
     ("docs/performance.md", "linkpool bench --[js]*", "measures for minutes"),
+    ("docs/serve.md", "python *", "tests/test_serve.py runs it, and reads what it prints"),
     ("docs/serve.md", "linkpool serve *", "answers another program; tests/test_serve.py is one"),
     ("docs/study.md", "dask *", "starts a cluster; tests/test_remote.py has one"),
     ("docs/study.md", "linkpool * --on *", "needs that cluster"),

@@ -16,6 +16,8 @@ from linkpool.serve import MOST_BYTES, SCHEMA, Server, canonical
 
 pytestmark = pytest.mark.core
 
+ROOT = Path(__file__).resolve().parent.parent
+
 FABRIC = """
 duration = "1ms"
 drain = "1ms"
@@ -285,3 +287,11 @@ def test_the_command_serves_another_process(tmp_path: Path) -> None:
     failed = subprocess.run(command, input=b"\0", capture_output=True, check=False)
     assert failed.returncode == 1
     assert frames(failed.stdout)[0]["code"] == "truncated-frame"
+
+
+def test_the_example_of_the_page_prints_what_the_page_has() -> None:
+    example = ROOT / "docs/cookbook/frames.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 2
+    page = (ROOT / "docs/serve.md").read_text(encoding="utf-8")
+    assert f"```text\n{done.stdout}```" in page

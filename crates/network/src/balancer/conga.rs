@@ -26,7 +26,8 @@ settings! {
         bits: u32 = 3, within Bounds::from(1.0, "{} is no number of bits, 1 to 8").to(8.0);
         /// The least pause between two packets of a flow after which the second begins a flowlet.
         gap: Time = Time::from_us(500), within Bounds::POSITIVE_SPAN;
-        /// A measure that is not told anew for this long is one lower, and again after each such time.
+        /// Time without news of a measure after which it is lowered by one, and again after each
+        /// such time.
         age: Time = Time::from_ms(10), within Bounds::POSITIVE_SPAN;
     }
 }

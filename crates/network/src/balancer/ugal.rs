@@ -19,7 +19,8 @@ settings! {
     pub struct Ugal {
         /// The number of random paths that are compared with a minimal one.
         candidates: u32 = 1, within Bounds::from(1.0, "{} is no number of paths, 1 to 64").to(64.0);
-        /// A minimal path is taken up to so many bytes, times links, more than over the other.
+        /// Bytes, times links, by which a minimal path may be worse than the best other one and is
+        /// still taken.
         threshold: Bytes = Bytes(0), within Bounds::from(0.0, "{} is no number of bytes");
     }
 }

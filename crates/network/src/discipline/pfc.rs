@@ -11,7 +11,7 @@ settings! {
     pub struct Pfc {
         /// The buffer of a switch for packets that must not be lost.
         buffer: u64 as Bytes, required 12_000_000, within Bounds::POSITIVE;
-        /// What each link and priority has of it for itself: 4 KB (HPCC's repository).
+        /// Part of the buffer that each link and priority has for itself: 4 KB (HPCC's repository).
         reserve: u64 as Bytes = 4_000;
         /// What each link and priority has for packets that come after its neighbour was told to pause. By
         /// default what may come: twice what the link carries in its delay, three of the largest packets
@@ -24,12 +24,13 @@ settings! {
         /// A link and priority is paused when it uses this share of the free shared buffer: 1/8 (HPCC's
         /// repository shifts by 3 at the rate of hosts' links).
         alpha: f64 = 0.125, within Bounds::above(0.0, "{} is not above 0"), when |p| p.xoff.is_none() => "queues without `xoff`";
-        /// A link and priority is paused when it uses so much of the shared buffer, whatever is free.
+        /// Use of the shared buffer at which a link and priority is paused, whatever is free.
         xoff: Option<Bytes> = None, within Bounds::POSITIVE;
-        /// It is resumed when it uses so much less than at the threshold: 3 KB (HPCC's repository).
+        /// A paused link and priority goes on when it uses this much less than the threshold: 3 KB
+        /// (HPCC's repository).
         resume: u64 as Bytes = 3_000;
-        /// How long a frame pauses, in quanta of 512 bit times of the link (IEEE 802.3, annex 31B). 65,535 are 335.5 us at
-        /// 100 Gbit/s. Then the link goes on by itself.
+        /// Time for which a frame pauses, in quanta of 512 bit times of the link (IEEE 802.3, annex
+        /// 31B). 65,535 are 335.5 us at 100 Gbit/s. After it the link goes on by itself.
         quanta: u32 = 65_535, within Bounds::from(1.0, "{} is no time of a pause; it goes from 1 to 65535").to(65_535.0);
         /// While a link and priority stays paused, the frame is repeated after this share of the time that it pauses.
         refresh: f64 = 0.5, within Bounds::above(0.0, "{} is no share of a pause; it is above 0 and at most 1").to(1.0);

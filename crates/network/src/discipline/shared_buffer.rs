@@ -8,7 +8,7 @@ settings! {
     /// A buffer for all ports of a switch, with dynamic thresholds (Choudhury and Hahne, 1998).
     #[derive(Copy)]
     pub struct SharedBuffer {
-        /// Its size.
+        /// Size of the buffer.
         bytes "size": u64 as Bytes, required 4_000_000;
         /// A queue may be as long as `alpha` times the free part of the buffer.
         alpha: f64 = 1.0, within Bounds::above(0.0, "{} is not above 0");

@@ -73,7 +73,7 @@ tables! {
     };
     /// The adapters of hosts: their time for messages and packets, and their limits.
     "nic": Table<'_, Nic> = scenario.nic.map(|settings| Table { settings, names });
-    /// Hosts that take slowly what comes to them.
+    /// Hosts that take what comes to them more slowly than their links bring it.
     "slow_host": Vec<Table<'_, SlowHost>> = {
         let slow = scenario.slow_hosts.iter().map(|slow| Table { settings: slow.clone(), names });
         Some(slow.collect()).filter(|slow: &Vec<_>| !slow.is_empty())

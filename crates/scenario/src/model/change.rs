@@ -15,9 +15,10 @@ settings! {
     /// and at least one of `state`, `rate`, `rate_factor`, `limit`, `loss`, `burst_loss` and
     /// `bit_errors`.
     pub struct Change {
-        /// When; `"0s"`: it is so from the start.
+        /// Time at which the change begins; `"0s"`: it holds from the start.
         at: Time = Time::ZERO;
-        /// Until when: then the links are again as the topology and `[queue]` have them.
+        /// Time at which the change ends: from then on links are as the topology and `[queue]` have
+        /// them.
         until: Option<Time>, from |_c| None => "for good", within Bounds::SPAN;
         /// These links: "A->B" is one direction, "A<->B" both.
         links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>> = None,
@@ -67,9 +68,9 @@ settings! {
     /// A change that comes again and again.
     #[derive(Copy)]
     pub struct Repeat {
-        /// From one beginning to the next.
+        /// Time from one beginning of the change to the next.
         every: Time, required Time::from_us(100), within Bounds::POSITIVE_SPAN;
-        /// How long the change holds each time.
+        /// Time for which the change holds each time.
         lasts: Time, required Time::from_us(50), within Bounds::POSITIVE_SPAN,
             refused |r| r.lasts > r.every => "is longer than `every`: the change would overlap its next one",
             refused |r| r.lasts == r.every && !r.redraw => "is as long as `every`: the change would never end";

@@ -12,13 +12,13 @@ settings! {
     pub struct Nic {
         /// An adapter whose values are published; keys that are written go first.
         preset: Option<NicPreset> = None;
-        /// For so long an adapter is busy with a message before the next one: it takes in at most
-        /// one in this time.
+        /// Time for which an adapter is busy with a message before the next one: it takes in at
+        /// most one message in this time.
         message_time: Time = Time::ZERO, within Bounds::SPAN;
         /// Time from then until the first packet of the message may leave. Messages overlap in it.
         latency: Time, from |n| n.preset.map_or(Time::ZERO, NicPreset::latency) => "that of the preset, or `\"0s\"`",
             within Bounds::SPAN;
-        /// For so long an adapter is busy with a packet of data before the next one.
+        /// Time for which an adapter is busy with a packet of data before the next one.
         packet_time: Time = Time::ZERO, within Bounds::SPAN;
         /// The rate at which an adapter reads payload from the memory of its host (PCIe): it is
         /// busy with a packet for its payload at this rate, if that is longer than `packet_time`.
@@ -30,12 +30,14 @@ settings! {
         /// The same of all connections of a host together. Where a message finds no place, its
         /// connection waits; those that wait take places in turn, a message each.
         shared_send_queue: u32 as Messages = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// An adapter takes so much of what comes by each of its links, first come, first served.
+        /// Rate at which an adapter takes what comes by each of its links, first come, first
+        /// served.
         receive_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// For each packet that comes it needs so long, if that is longer than by `receive_rate`.
+        /// Least time that an adapter needs for a packet that comes; the time by `receive_rate`
+        /// holds if it is longer.
         receive_packet_time: Time = Time::ZERO, within Bounds::SPAN;
-        /// Its room for what comes by each link. A packet that finds none is lost. The default is
-        /// an assumption.
+        /// Room of an adapter for what comes by each link. A packet that finds none is lost. The
+        /// default is an assumption.
         receive_buffer: u64 as Bytes = 256_000, within Bounds::POSITIVE,
             when |n| n.receives_slowly() => "`receive_rate` and `receive_packet_time`";
     }

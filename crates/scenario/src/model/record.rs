@@ -91,9 +91,9 @@ settings! {
     /// Pauses of ports, each when it begins, goes on, or ends, with the reason.
     #[derive(Eq)]
     pub struct PauseSeries {
-        /// None before this.
+        /// No pause before this.
         from: Time = Time::ZERO;
-        /// None after this.
+        /// No pause after this.
         until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
     }
 }

@@ -13,8 +13,8 @@ settings! {
     pub struct Routing {
         /// The rule by which a switch chooses, see the next table.
         kind: Spreading as Name<Spreading> = Spreading::Ecmp;
-        /// The least pause between two packets of a flow at a switch after which the second may
-        /// take another link.
+        /// Least pause between two packets of a flow at a switch after which the second may take
+        /// another link.
         gap: Option<Time>, from |_r| None => "required with `\"flowlets\"`", within Bounds::POSITIVE_SPAN,
             when |r| r.kind.needs_gap().is_some() => "kind = \"flowlets\", kind = \"adaptive\" and kind = \"ugal\"";
         /// Number of addresses of each host, 1 to k/2. Subflow i uses address i.

@@ -11,14 +11,14 @@ settings! {
         /// The hosts.
         hosts: Vec<HostId> as Vec<HostName>, required vec![HostId::new(0)],
             within Length::from(1, "names no host; write for example hosts = [\"R\"]");
-        /// A host takes so much from each of its links, first come, first served.
+        /// Rate at which a host takes what comes by each of its links, first come, first served.
         rate: Option<Rate>, from |_s| None => "nothing", within Bounds::POSITIVE;
-        /// The room of the adapter of each link for what the host has not taken. A packet that
-        /// finds none is lost. The default is an assumption.
+        /// Room of the adapter of each link for what the host has not taken. A packet that finds
+        /// none is lost. The default is an assumption.
         buffer: u64 as Bytes = 256_000, within Bounds::POSITIVE;
-        /// When it becomes slow.
+        /// Time at which the hosts become slow.
         from: Time = Time::ZERO;
-        /// When it is slow no longer: it takes at once what waits.
+        /// Time at which they are slow no longer: they take at once what waits.
         until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
     }
 }

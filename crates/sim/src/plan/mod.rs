@@ -94,7 +94,7 @@ pub struct Plan {
     pub record: scenario::Record,
     /// The adapters of hosts, if they take time or have limits.
     pub nic: Option<scenario::Nic>,
-    /// Hosts that take slowly what comes to them.
+    /// Hosts that take what comes to them more slowly than their links bring it.
     pub slow_hosts: Vec<scenario::SlowHost>,
     /// The ports whose packets are recorded, if there are any.
     pub capture: Option<CapturePlan>,

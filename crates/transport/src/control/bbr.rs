@@ -15,7 +15,7 @@ settings! {
         /// How long a least RTT is believed; then the window is four packets for `bbr_probe_rtt`,
         /// so that the queue is empty (`bbr_min_rtt_win_sec`).
         rtt_window "bbr_rtt_window": Time = Time::from_secs(10), within Bounds::POSITIVE_SPAN;
-        /// For how long that is (`bbr_probe_rtt_mode_ms`).
+        /// Time for which the window is four packets then (`bbr_probe_rtt_mode_ms`).
         probe_rtt "bbr_probe_rtt": Time = Time::from_ms(200), within Bounds::POSITIVE_SPAN;
         /// Most packets that segmentation offload sends as one: Linux's window has room for three
         /// such (64 KiB of packets of 1,448 B).

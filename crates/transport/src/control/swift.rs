@@ -68,7 +68,7 @@ settings! {
         /// The largest window, packets (csg-htsim: 1,000).
         max_window "swift_max_window": f64 = 1_000.0, within Bounds::POSITIVE,
             refused |c| c.max_window < c.min_window => "must not be below `swift_min_window`";
-        /// After so many timeouts in a row the window is `swift_min_window` (csg-htsim: 5).
+        /// Number of timeouts in a row after which the window is `swift_min_window` (csg-htsim: 5).
         reset_after "swift_reset_after": u32 = 5, within Bounds::POSITIVE;
     }
 }

@@ -105,8 +105,8 @@ settings! {
         /// over a slow path, and the window loses a packet (Δ of MP-RDMA).
         mp_rdma_delta: u32 = 32, within Bounds::POSITIVE,
             when |u| u.sender_law == SenderLaw::MpRdma => "`sender_law = \"mp-rdma\"`";
-        /// The law hears the median of so many delays, that of the last ACK included (MNSCC: median feedback).
-        /// 1: the last.
+        /// Number of delays, that of the last ACK included, whose median the law hears (MNSCC:
+        /// median feedback). 1: the last delay.
         median_of "feedback_median": u32 = 1,
             within Bounds::from(1.0, "must be 1 to 63").to(median::MOST as f64);
         /// Do senders need credit of the receiver (RCCC)? With `sender_law = "none"` it is EQDS.
@@ -129,8 +129,9 @@ settings! {
         /// May switches trim its data packets? A port that does not trim, or that finds no room for the
         /// header, drops them.
         trimmable: bool = true;
-        /// A receiver acknowledges when so many bytes on the wire have come since its last ACK; marks,
-        /// duplicates, the first data and packets whose sender asks for it are acknowledged at once.
+        /// Bytes on the wire after which a receiver acknowledges, counted from its last ACK; marks,
+        /// duplicates, the first data and packets whose sender asks for it are acknowledged at
+        /// once.
         ack_bytes: u32 as Bytes, from |u| if goes_by_each_ack(u) { 1 } else { 16_384 } =>
             "by `sender_law` and `balancer`: `\"16384B\"`, or `\"1B\"` with `\"mp-rdma\"`",
             within Bounds::POSITIVE,

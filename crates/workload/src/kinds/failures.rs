@@ -11,17 +11,18 @@ use crate::restarts::Restarts;
 settings! {
     /// Failures of a job: all its ranks stop, and go on from the last checkpoint.
     pub struct Failures {
-        /// When a rank fails, from `start` on, in order. This key or `mtbf` is required.
+        /// Times at which the job fails, counted from `start`, in order. This key or `mtbf` is
+        /// required.
         at: Option<Vec<Time>> = None, within Bounds::SPAN, within Length::from(1, "must have a time"),
             refused |f| f.at.is_some() && f.mtbf.is_some() => "there is `mtbf`, too; leave one out";
         /// Mean time between failures of the job, which come as a Poisson process.
         mtbf: Option<Time> = None, within Bounds::POSITIVE_SPAN;
-        /// From a failure until the ranks go on: to find it, to start them, to read the checkpoint.
-        /// At least what the smallest packet takes over a link.
+        /// Time from a failure until the ranks go on: to find it, to start them, to read the
+        /// checkpoint. It is at least that of the smallest packet over a link.
         recovery: Time, required Time::from_secs(60), within Bounds::POSITIVE_SPAN;
         /// Iterations from one checkpoint to the next. The start of the job is one, too.
         checkpoint_every: u32 = 1, within Bounds::POSITIVE;
-        /// How long each rank writes a checkpoint, before its next iteration.
+        /// Time for which each rank writes a checkpoint, before its next iteration.
         checkpoint_time: Time = Time::ZERO, within Bounds::SPAN;
     }
 }

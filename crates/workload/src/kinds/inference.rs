@@ -73,7 +73,7 @@ settings! {
         number: u32, required 64, within Bounds::POSITIVE;
         /// Experts that each token chooses.
         top_k: u32 = 1, within Bounds::POSITIVE, refused |e| e.top_k > e.number => "more than `number` experts";
-        /// Layers with experts: so often a step sends tokens to experts and back.
+        /// Layers with experts: in each, a step sends tokens to experts and back once.
         layers: u32 = 1, within Bounds::POSITIVE;
         /// Data of a token on the way to an expert.
         dispatch: u64 as Bytes, required 7_168, within Bounds::POSITIVE;

@@ -58,7 +58,7 @@ settings! {
         /// reduce-scatters. Without it that takes no time.
         reduce_rate: Option<Rate> = None, within Bounds::POSITIVE,
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
-        /// How often each rank runs its program, each time when it has ended.
+        /// Number of times that each rank runs its program, one after another.
         iterations: u32 = 1, within Bounds::POSITIVE,
             when |p| p.nic != Some(Interfaces::Host) => "traces without `nic = \"host\"`";
         /// Do the messages from one rank to another share a connection, which stays open?

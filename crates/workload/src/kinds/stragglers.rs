@@ -16,10 +16,9 @@ settings! {
         /// The slow ranks. This key, `number` or `probability` is required.
         ranks: Option<Vec<u32>> = None,
             refused |s| s.ways() > 1 => "there are several of `ranks`, `number` and `probability`; leave one";
-        /// So many ranks are slow, which are drawn once for the job.
+        /// Number of slow ranks, which are drawn once for the job.
         number: Option<u32> = None, within Bounds::POSITIVE;
-        /// With this probability a rank is slow in an iteration: drawn for each rank and each
-        /// iteration.
+        /// Probability that a rank is slow in an iteration, drawn for each rank and each iteration.
         probability: Option<f64> = None, within Bounds::SHARE;
         /// The first iteration in which they are slow, from 0.
         from_iteration: u32 = 0;
