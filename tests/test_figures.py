@@ -135,6 +135,20 @@ def test_queue_lengths_by_time(tmp_path: Path) -> None:
     assert late["queue_pkts"].to_list() == [3, 5]
 
 
+def test_of_many_queues_the_longest_are_drawn(tmp_path: Path) -> None:
+    """Link 0 has the shortest queue and link 8 the longest; all of them are in the table."""
+    several = pl.concat([queue([0, n], f"A->{n}") for n in range(9)])
+    rows = data("queue-cdf", result(tmp_path, [finished(0.1)], queue=several))
+    assert rows["link"].n_unique() == 9
+    figure = drawn("queue-cdf", rows)
+    said = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert said == [f"A->{n}" for n in range(2, 9)]
+    title = " ".join(figure.legends[0].get_title().get_text().split())
+    assert title == "7 of 9 curves drawn, those with the longest queues"
+    few = drawn("queue-cdf", rows.filter(pl.col("link") > "A->1"))
+    assert few.legends[0].get_title().get_text() == ""
+
+
 def test_utilisation_is_that_of_the_links(tmp_path: Path) -> None:
     links = table(
         "links",

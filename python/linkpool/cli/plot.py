@@ -33,7 +33,7 @@ def plot(
     ] = None,
     links: Annotated[
         list[str] | None,
-        typer.Option("--link", metavar="A->B", help="Of this link (repeatable). Those recorded"),
+        typer.Option("--link", metavar="A->B", help="Of this link (repeatable). The seven fullest"),
     ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Show times from here on.")

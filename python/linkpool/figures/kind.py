@@ -26,7 +26,8 @@ class Request:
         arms: of which results.
         by: the column of `flows` that tells series of one arm apart: `transport` or `label`.
         flows: numbers of flows, for figures over time; empty: that of the largest slowdown.
-        links: names of links, for figures of queues; empty: those recorded, at most `MOST_LINES`.
+        links: names of links, for figures of queues; empty: those recorded, at most the
+            `MOST_LINES` with the longest queues.
         start: of the time shown, s; None: when the first of what is shown begins.
         end: of the time shown, s; None: when the last of what is shown ends.
         measure: what a sweep draws, as `fct.p99@all`; None: that.

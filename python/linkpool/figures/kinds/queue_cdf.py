@@ -40,7 +40,10 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     axes = look.panel(figure, "queue, packets", "share of time")
     several = [name for name in ("arm", "link") if rows[name].n_unique() > 1] or ["link"]
     rows = rows.with_columns(series=pl.concat_str(several, separator=", "))
-    for series, style in list(look.looks(rows["series"]).items())[:MOST_LINES]:
+    fullest = rows.group_by("series", maintain_order=True).agg(pl.col("queue_pkts").max())
+    drawn = fullest.sort("queue_pkts", descending=True, maintain_order=True).head(MOST_LINES)
+    shown = rows.filter(pl.col("series").is_in(drawn["series"].implode()))
+    for series, style in look.looks(shown["series"]).items():
         of = rows.filter(series=series)
         lengths, shares = of["queue_pkts"].to_list(), of["share"].to_list()
         axes.step(
@@ -53,7 +56,9 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
         )
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.01)
-    look.legend(figure, [axes])
+    left = fullest.height - drawn.height
+    said = f"{MOST_LINES} of {fullest.height} curves drawn, those with the longest queues"
+    look.legend(figure, [axes], [look.note(said)] if left else [])
 
 
 RECIPE = Recipe(data, draw)
