@@ -12,6 +12,7 @@ import pytest
 
 import linkpool
 from linkpool import Answer, Event, Scenario, Session, Timer, _core
+from linkpool.cli import app
 from linkpool.session import EVENTS, WHAT, What
 
 ROOT = Path(__file__).parents[1]
@@ -316,3 +317,14 @@ def test_the_page_shows_what_its_program_prints(tmp_path: Path) -> None:
     assert f"```text\n{done.stdout}```" in page
     flows = linkpool.Result(tmp_path / "out").flows
     assert flows.filter(pl.col("label") == "kv").height == 30
+
+
+def test_a_run_without_the_program_is_refused_as_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "undriven"
+    with pytest.raises(SystemExit) as left:
+        app(["run", str(PAGE), "--out", str(out)], standalone_mode=False)
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith(f"{PAGE}: workload.session.0: a program sends")
+    assert not out.exists()

@@ -1,12 +1,13 @@
 """`linkpool run`: simulate one scenario."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkpool import api
-from linkpool.cli.console import load, say, stdout, warn
+from linkpool.cli.console import fail, load, say, stdout, warn
 from linkpool.cli.override import override
 from linkpool.cli.progress import watching
 from linkpool.cli.replaced import say_replaced
@@ -17,6 +18,11 @@ from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import headrooms, risks
 from linkpool.publish import require_replaceable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def run(
@@ -55,6 +61,13 @@ def run(
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     scenario = load(file, seed, overrides, run_code=True)
+    for i, one in enumerate(tomllib.loads(scenario.toml)["workload"].get("session", [])):
+        if "file" not in one:
+            fail(
+                f"{file}: workload.session.{i}: a program sends its messages while the run goes "
+                f"on, and there is none; see docs/workloads/session.md, or name the `file` of "
+                "messages that another session has written"
+            )
     say_replaced(out)
     said = remarks([TierLoad(*tier) for tier in scenario.offered_loads()])
     warnings = [*doubts(scenario.toml), *risks(headrooms(scenario))]
