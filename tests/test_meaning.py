@@ -120,6 +120,13 @@ def test_a_threshold_is_compared_where_marks_are_heeded(
     ) is not heeds
 
 
+def test_the_starts_of_known_flows_are_told(tmp_path: Path) -> None:
+    later = [("workload.flow.0.start", '"300us"'), ("workload.flow.1.start", '"1500us"')]
+    said = " ".join(page(load(write(tmp_path), overrides=later)).split())
+    assert "without a size, never done the first starts at 300 us, the last at 1.5 ms" in said
+    assert "the first starts" not in page(load(write(tmp_path), overrides=[]))
+
+
 def test_queues_in_bytes_are_compared_too(tmp_path: Path) -> None:
     """The largest product is 19.8 us at 10 Gbit/s, 24.8 KB, which is 16.1 packets of 1,538 B."""
     sizes = [("queue.mark", '"3076B"'), ("queue.limit", '"150KB"')]

@@ -418,8 +418,10 @@ def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:
             rows.append((label, kind if kind != label else "", str(one.get("transport", "")), load))
     yield from _table(("label", "kind", "transport", ""), rows)
     known: dict[int, list[int | None]] = defaultdict(list)
-    for _, _, size, _, transport in plan["flows"]:
+    starts: dict[int, list[float]] = defaultdict(list)
+    for _, _, size, start, transport in plan["flows"]:
         known[transport].append(size)
+        starts[transport].append(start)
     for transport, sizes in known.items():
         sized = [size for size in sizes if size is not None]
         endless = len(sizes) - len(sized)
@@ -430,6 +432,9 @@ def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:
         if endless:
             parts.append(f"{endless} flow{'s' if endless > 1 else ''} without a size, never done")
         yield f"  known beforehand, by {plan['transports'][transport][0]}: {', '.join(parts)}"
+        first, last = min(starts[transport]), max(starts[transport])
+        if last > first:
+            yield f"    the first starts at {show_seconds(first)}, the last at {show_seconds(last)}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
