@@ -248,6 +248,11 @@ impl Discipline for Classes {
         self.queues[usize::from(self.queue_of[usize::from(class)])].waits()
     }
 
+    fn each_waiting(&self, class: u8, visit: &mut dyn FnMut(&Packet)) {
+        let queue = &self.queues[usize::from(self.queue_of[usize::from(class)])];
+        either!(&queue.packets, packets => packets.each(visit));
+    }
+
     fn held(&self) -> u64 {
         (0..).zip(&self.queues).filter(|(number, _)| self.closed.has(*number)).map(|(_, queue)| queue.waiting().1).sum()
     }

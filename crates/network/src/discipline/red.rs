@@ -122,6 +122,11 @@ impl RedQueue {
         self.waiting.first_size()
     }
 
+    /// Shows the packets that wait, the first first.
+    pub(super) fn each(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.waiting.each(visit);
+    }
+
     /// Has it room for a packet of `size`?
     pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
         self.waiting.has_room(size, arrival)

@@ -43,6 +43,8 @@ pub(crate) trait Discipline: Debug + Send {
     fn waits(&self, _class: u8) -> bool {
         self.waiting().0 > 0
     }
+    /// Shows the packets that wait in the queue of this class, the first first; a discipline without classes is never asked.
+    fn each_waiting(&self, _class: u8, _visit: &mut dyn FnMut(&Packet)) {}
     /// Bytes that wait in classes that are paused.
     fn held(&self) -> u64 {
         0
@@ -168,6 +170,11 @@ impl Waiting {
     /// The size of the first, if one waits.
     pub(super) fn first_size(&self) -> Option<u16> {
         self.packets.front().map(Packet::size)
+    }
+
+    /// All, the first first.
+    pub(super) fn each(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.packets.iter().for_each(visit);
     }
 
     /// The last that came.

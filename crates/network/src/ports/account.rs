@@ -15,10 +15,11 @@
 use super::adapter::{Adapter, Intake, Planned};
 use super::counted::Counted;
 use super::pause::Gate;
+use super::places::Places;
 use super::soonest::Soonest;
 use crate::class::{CLASSES, ClassSet, class_of};
 use crate::discipline::Pfc;
-use crate::fabric::NodeId;
+use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
 use crate::pauses::PauseReason;
 use linkpool_units::{Rate, Time};
@@ -27,14 +28,13 @@ use std::collections::VecDeque;
 /// The bytes that have come by one link, by class.
 #[derive(Debug)]
 pub(super) struct Account {
+    link: LinkId,
     /// The number of the port that leads back.
     pub(super) back: u32,
     headroom: u64,
     /// After what time its neighbour is told again to pause.
     refresh_after: Time,
     classes: [Share; CLASSES],
-    /// By port of the switch, by its place, and class: those that wait there or are in service.
-    at_ports: Vec<[u64; CLASSES]>,
 }
 
 /// The bytes of a class that have come by one link.
@@ -63,6 +63,8 @@ pub(super) struct Group {
     paused: u32,
     /// By port, by its place: the bytes there that keep links paused, see [`Group::keeps`].
     keeping: Vec<u64>,
+    /// At which ports packets are, by link and class, if somebody asks for that.
+    places: Option<Box<Places>>,
     /// Of a switch: by link that leads to it. Of a host: by link by which it takes what comes slowly.
     pub(super) accounts: Vec<Account>,
     is_host: bool,
@@ -90,6 +92,7 @@ impl Group {
             strict: false,
             paused: 0,
             keeping: Vec::new(),
+            places: pfc.xoff.is_some().then(Box::default),
             accounts: Vec::new(),
             is_host: false,
             planned: VecDeque::new(),
@@ -108,21 +111,32 @@ impl Group {
         self.pfc.quanta
     }
 
-    /// Adds the account of a link that leads here with `rate` and `delay`; `back` is the number of the port
+    /// Keeps from now on at which ports packets are. That is needed to say why a link is paused; and with a threshold that does not
+    /// depend on what is free, since packets keep only their own link paused then. No packet has come yet.
+    pub(super) fn know_places(&mut self) {
+        self.places.get_or_insert_default();
+    }
+
+    /// Adds the account of `link`, which leads here with `rate` and `delay`; `back` is the number of the port
     /// that leads back.
-    pub(super) fn add(&mut self, back: u32, (rate, delay): (Rate, Time)) {
+    pub(super) fn add(&mut self, link: LinkId, back: u32, (rate, delay): (Rate, Time)) {
         let headroom = self.pfc.headroom_of(rate, delay);
         self.shared = self.shared.saturating_sub(self.pfc.lossless_priorities() * (headroom + self.pfc.reserve));
-        let at_ports = vec![[0; CLASSES]; self.ports.len()];
         self.keeping.resize(self.ports.len(), 0);
         let refresh_after = self.pfc.refresh_after(rate);
-        self.accounts.push(Account { back, headroom, refresh_after, classes: [Share::default(); CLASSES], at_ports });
+        self.accounts.push(Account { link, back, headroom, refresh_after, classes: [Share::default(); CLASSES] });
     }
 
     /// Adds the account of a link that leads here, to a host that takes slowly what comes. Returns its adapter.
-    pub(super) fn add_adapter(&mut self, me: u32, back: u32, (rate, delay): (Rate, Time), intake: Intake) -> Adapter {
+    pub(super) fn add_adapter(
+        &mut self,
+        (me, link): (u32, LinkId),
+        back: u32,
+        (rate, delay): (Rate, Time),
+        intake: Intake,
+    ) -> Adapter {
         (self.is_host, self.strict) = (true, true);
-        self.add(back, (rate, delay));
+        self.add(link, back, (rate, delay));
         let account = self.accounts.len() as u32 - 1;
         let headroom = self.pfc.headroom_of(rate, delay) * self.pfc.lossless_priorities();
         Adapter::new(intake, (me, account, back), (headroom, self.pfc.resume), self.pfc.lossless())
@@ -159,13 +173,10 @@ impl Group {
     }
 
     /// A link and class is paused, or is not any longer.
-    fn count_pause(&mut self, Counted { account, class }: Counted, is_paused: bool) {
+    fn count_pause(&mut self, counted: Counted, is_paused: bool) {
         self.paused = if is_paused { self.paused + 1 } else { self.paused - 1 };
-        if self.keeps(false) {
-            return;
-        }
-        for (keeping, bytes) in self.keeping.iter_mut().zip(&self.accounts[account as usize].at_ports) {
-            let bytes = bytes[usize::from(class)];
+        let Some(places) = self.places.as_ref().filter(|_| !self.keeps(false)) else { return };
+        for (keeping, bytes) in self.keeping.iter_mut().zip(places.of(counted)) {
             *keeping = if is_paused { *keeping + bytes } else { *keeping - bytes };
         }
     }
@@ -189,11 +200,30 @@ impl Group {
         }
         share.bytes += size;
         self.used = used;
-        of.at_ports[place as usize][usize::from(class)] += size;
+        if self.places.is_some() {
+            self.come_to(place, Counted { account, class }, size);
+        }
         if self.pfc.xoff.is_none() {
             self.keeping[place as usize] += size;
         }
         true
+    }
+
+    /// `size` bytes have come to the port with this place. Out of line, as is what follows: few ask for places.
+    #[inline(never)]
+    fn come_to(&mut self, place: u32, counted: Counted, size: u64) {
+        let ports = self.ports.len();
+        if let Some(places) = &mut self.places {
+            places.add(counted, size, place, ports);
+        }
+    }
+
+    /// `size` bytes have left that port.
+    #[inline(never)]
+    fn leave(&mut self, place: u32, counted: Counted, size: u64) {
+        if let Some(places) = &mut self.places {
+            places.remove(counted, size, place);
+        }
     }
 
     /// Is a packet of `size` that comes by `account` counted, and pauses its link or not, in the same way whether or not packets have left
@@ -243,15 +273,16 @@ impl Group {
         if !fits && share.headroom + size > most {
             return false;
         }
-        let account = &mut self.accounts[account as usize];
-        let share = &mut account.classes[usize::from(class)];
+        let share = &mut self.accounts[account as usize].classes[usize::from(class)];
         if fits {
             share.bytes += size;
             self.used += after - before;
         } else {
             share.headroom += size;
         }
-        account.at_ports[place as usize][usize::from(class)] += size;
+        if self.places.is_some() {
+            self.come_to(place, Counted { account, class }, size);
+        }
         if self.keeps(share_is_paused) {
             self.keeping[place as usize] += size;
         }
@@ -261,15 +292,16 @@ impl Group {
     /// A packet of `size` has left by the port with this place.
     pub(super) fn release(&mut self, Counted { account, class }: Counted, size: u16, place: u32) {
         let (size, reserve) = (u64::from(size), self.pfc.reserve);
-        let account = &mut self.accounts[account as usize];
-        let share = &mut account.classes[usize::from(class)];
+        let share = &mut self.accounts[account as usize].classes[usize::from(class)];
         let from_headroom = share.headroom.min(size);
         let before = share.bytes.saturating_sub(reserve);
         share.headroom -= from_headroom;
         share.bytes -= size - from_headroom;
         self.used -= before - share.bytes.saturating_sub(reserve);
-        account.at_ports[place as usize][usize::from(class)] -= size;
         let is_paused = share.is_paused;
+        if self.places.is_some() {
+            self.leave(place, Counted { account, class }, size);
+        }
         if self.keeps(is_paused) {
             self.keeping[place as usize] -= size;
         }
@@ -333,11 +365,10 @@ impl Group {
         None
     }
 
-    /// Why the neighbour is told something `now` of what comes by its link.
-    pub(super) fn reason(&self, Counted { account, class }: Counted, now: Time) -> (PauseReason, Option<u32>) {
-        let Account { classes, at_ports, .. } = &self.accounts[account as usize];
-        let class = usize::from(class);
-        let Share { bytes, headroom, .. } = classes[class];
+    /// Why the neighbour is told something `now` of what comes by its link, and the place of the port at which most of that is
+    /// ([`Group::know_places`]).
+    pub(super) fn reason(&self, counted: Counted, now: Time) -> (PauseReason, Option<u32>) {
+        let Share { bytes, headroom, .. } = self.share(counted);
         let reason = PauseReason {
             told: now,
             shared: self.beyond_reserve(bytes),
@@ -346,7 +377,8 @@ impl Group {
             behind: None,
         };
         // Of ports with as many bytes, the first.
-        let behind = (0..).zip(at_ports).map(|(place, bytes)| (bytes[class], std::cmp::Reverse(place))).max();
+        let at_ports = self.places.as_ref().map_or(&[][..], |places| places.of(counted));
+        let behind = (0..).zip(at_ports).map(|(place, bytes)| (*bytes, std::cmp::Reverse(place))).max();
         (reason, behind.filter(|(bytes, _)| *bytes > 0).map(|(_, std::cmp::Reverse(place))| place))
     }
 
@@ -366,29 +398,30 @@ impl Group {
         tells
     }
 
-    /// Stays `class` of `account` paused for good if its packets at the ports of which `is_stuck` is true never leave,
-    /// and all others do? If so, returns the places of these ports.
-    pub(super) fn stuck_at(&self, Counted { account, class }: Counted, is_stuck: impl Fn(u32) -> bool) -> Vec<u32> {
-        let class = usize::from(class);
-        let of = |account: &Account| -> u64 {
-            let places = (0..).zip(&account.at_ports).filter(|(place, _)| is_stuck(*place));
-            places.map(|(_, bytes)| bytes[class]).sum()
-        };
-        let Account { classes, at_ports, .. } = &self.accounts[account as usize];
-        let (share, stuck) = (classes[class], of(&self.accounts[account as usize]));
+    fn share(&self, Counted { account, class }: Counted) -> Share {
+        self.accounts[account as usize].classes[usize::from(class)]
+    }
+
+    /// The links that lead to this switch and are paused, each with the class.
+    pub(super) fn paused(&self) -> impl Iterator<Item = (u8, LinkId)> + '_ {
+        let accounts = self.accounts.iter().filter(|_| self.paused > 0);
+        accounts.flat_map(|Account { link, classes, .. }| {
+            let paused = (0..).zip(classes).filter(|(_, share)| share.is_paused);
+            paused.map(|(class, _)| (class, *link))
+        })
+    }
+
+    /// Stays the class of the account paused for good if packets never leave, and all others do? `stuck` are those, by account of this
+    /// class: bytes.
+    pub(super) fn stays_paused(&self, counted: Counted, stuck: &[u64]) -> bool {
+        let share = self.share(counted);
+        let own = stuck[counted.account as usize];
         // What leaves is taken from the headroom first. The less is used, the higher is the threshold: of the others
         // no more is left than what is stuck.
-        let left = share.bytes + share.headroom - stuck;
+        let left = share.bytes + share.headroom - own;
         let headroom = share.headroom.saturating_sub(left);
-        let used: u64 = self.accounts.iter().map(|account| self.beyond_reserve(of(account))).sum();
-        if !share.is_paused || self.may_resume(headroom, self.beyond_reserve(stuck - headroom), used.min(self.used)) {
-            return Vec::new();
-        }
-        (0..)
-            .zip(at_ports)
-            .filter(|(place, bytes)| is_stuck(*place) && bytes[class] > 0)
-            .map(|(place, _)| place)
-            .collect()
+        let used: u64 = stuck.iter().map(|bytes| self.beyond_reserve(*bytes)).sum();
+        share.is_paused && !self.may_resume(headroom, self.beyond_reserve(own - headroom), used.min(self.used))
     }
 }
 
@@ -408,7 +441,8 @@ mod tests {
         change(&mut pfc);
         let mut group = Group::new(NodeId::new(5), pfc);
         group.ports = vec![8, 9];
-        [8, 9].into_iter().for_each(|port| group.add(port, (Rate::gbps(10), Time::from_us(1))));
+        let link = |port| LinkId::new(10 * port as usize);
+        [8, 9].into_iter().for_each(|port| group.add(link(port), port, (Rate::gbps(10), Time::from_us(1))));
         group
     }
 
@@ -433,6 +467,7 @@ mod tests {
     #[test]
     fn a_link_is_paused_at_the_threshold_and_resumed_below() {
         let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        let at_port = |group: &Group| group.places.as_ref().map_or(0, |places| places.of(LOW)[1]);
         for (n, expected) in [((1_000, 0), false), ((2_000, 0), false), ((3_000, 0), true)].into_iter().enumerate() {
             assert!(group.admit(LOW, 1_000, 1));
             assert_eq!((share(&group, 0), group.pauses(LOW, Time::ZERO)), expected, "{n}");
@@ -445,7 +480,7 @@ mod tests {
             );
         }
         assert!(!group.admit(LOW, 1, 1));
-        assert_eq!((share(&group, 0), group.accounts[0].at_ports[1][0]), ((3_000, 3_000), 6_000));
+        assert_eq!((share(&group, 0), at_port(&group)), ((3_000, 3_000), 6_000));
         for (left, resumes) in [((3_000, 2_000), false), ((3_000, 1_000), false), ((3_000, 0), false)] {
             group.release(LOW, 1_000, 1);
             assert_eq!((share(&group, 0), group.resumes(LOW)), (left, resumes));
@@ -456,7 +491,7 @@ mod tests {
         assert_eq!((group.resumes(LOW), group.resumes(LOW), group.used), (true, false, 1_500));
         assert_eq!(share(&group, 1), (0, 0));
         group.release(LOW, 2_500, 1);
-        assert_eq!((share(&group, 0), group.used, group.accounts[0].at_ports[1][0]), ((0, 0), 0, 0));
+        assert_eq!((share(&group, 0), group.used, at_port(&group)), ((0, 0), 0, 0));
     }
 
     /// With alpha = 1/2 a link may use half of what is free: 2,000 B of 4,000; once 1,000 B are used by another, 1,500.
@@ -487,15 +522,17 @@ mod tests {
         for (size, place) in [(1_000, 0), (2_000, 1)] {
             assert!(group.admit(LOW, size, place));
         }
-        let stuck = |group: &Group, places: &[u32]| group.stuck_at(LOW, |place| places.contains(&place));
-        assert!(stuck(&group, &[0, 1]).is_empty(), "it is not paused");
+        let stays = |group: &Group, stuck: u64| group.stays_paused(LOW, &[stuck, 0]);
+        assert!(!stays(&group, 3_000), "it is not paused");
+        assert_eq!(group.paused().count(), 0);
         assert!(group.pauses(LOW, Time::ZERO));
-        assert_eq!(stuck(&group, &[0, 1]), [0, 1]);
+        assert_eq!(group.paused().collect::<Vec<_>>(), [(class::LOW, LinkId::new(80))]);
+        assert!(stays(&group, 3_000));
         // 1,000 B are left of it, or 2,000: the reserve, or 1,000 above, which is 500 below the threshold.
-        assert!(stuck(&group, &[0]).is_empty() && stuck(&group, &[1]).is_empty());
+        assert!(!stays(&group, 1_000) && !stays(&group, 2_000));
+        // 2,500 B are 1,500 above the reserve, which is 500 below the threshold.
         assert!(group.admit(LOW, 1_600, 1));
-        assert_eq!(stuck(&group, &[1]), [1]);
-        assert!(stuck(&group, &[]).is_empty());
+        assert_eq!([0, 2_500, 2_501, 3_600].map(|stuck| stays(&group, stuck)), [false, false, true, true]);
     }
 
     /// With xoff = 2,000 B above a reserve of 1,000: a packet that makes 2,999 B is certain, one that makes 3,000 is not, since what has
@@ -559,13 +596,24 @@ mod tests {
     /// 3,000 B above the reserve, of which 1,000 in the headroom; 2,500 of the 4,000 B wait at the port with place 1.
     #[test]
     fn a_pause_has_a_reason() {
-        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
-        for (size, place) in [(1_500, 0), (1_500, 1), (1_000, 1)] {
-            assert!(group.admit(LOW, size, place));
-        }
         let told = Time::from_us(3);
+        let filled = |mut group: Group| {
+            for (size, place) in [(1_500, 0), (1_500, 1), (1_000, 1)] {
+                assert!(group.admit(LOW, size, place));
+            }
+            group
+        };
+        let xoff = filled(group(|pfc| pfc.xoff = Some(Bytes(2_000))));
         let reason = PauseReason { told, shared: 2_000, headroom: 1_000, threshold: 2_000, behind: None };
-        assert_eq!(group.reason(LOW, told), (reason, Some(1)));
-        assert_eq!(group.reason(Counted { account: 1, class: 3 }, told).1, None);
+        assert_eq!(xoff.reason(LOW, told), (reason, Some(1)));
+        assert_eq!(xoff.reason(Counted { account: 1, class: 3 }, told).1, None);
+        // With half of what is free, 1,500 B go to the headroom: 2,000 above the reserve are more than 1,750. It is not known where they
+        // are unless somebody asks.
+        let mut half = group(|pfc| pfc.alpha = 0.5);
+        assert!(half.places.is_none());
+        half.know_places();
+        let half = filled(half);
+        let reason = PauseReason { told, shared: 1_500, headroom: 1_500, threshold: 1_250, behind: None };
+        assert_eq!(half.reason(LOW, told), (reason, Some(1)));
     }
 }

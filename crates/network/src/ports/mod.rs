@@ -10,10 +10,12 @@
 mod account;
 mod adapter;
 mod counted;
+mod deadlock;
 mod inconstant;
 mod loss;
 mod pause;
 mod pausing;
+mod places;
 mod port;
 mod reasons;
 mod soonest;
@@ -53,6 +55,8 @@ pub(crate) struct Ports {
     /// The nodes whose ports pause and are paused.
     groups: Vec<Group>,
     group_of_node: BTreeMap<NodeId, u32>,
+    /// Those of them that are switches.
+    switches: Vec<u32>,
     /// By link that leads to such a switch: the number of the switch among them, and that of the link's
     /// account there; [`NONE`]: it leads to a host.
     accounts: Vec<(u32, u32)>,

@@ -8,7 +8,7 @@ use super::adapter::{Intake, Taken};
 use super::counted::Counted;
 use super::pause::PauseStats;
 use super::{NONE, Ports, Served};
-use crate::class::{CLASSES, CONTROL};
+use crate::class::CLASSES;
 use crate::fabric::{Fabric, LinkId};
 use crate::on_the_way::Incoming;
 use crate::packet::Packet;
@@ -30,13 +30,19 @@ impl Ports {
             if group.node.index() < fabric.hosts() {
                 continue;
             }
+            self.switches.push(number);
             for port in group.ports.clone() {
                 let link = fabric.reverse(self.ports[port as usize].port.link);
                 let spec = &fabric.links()[link.index()];
                 self.accounts[link.index()] = (number, group.accounts.len() as u32);
-                group.add(port, (spec.rate, spec.delay));
+                group.add(link, port, (spec.rate, spec.delay));
             }
         }
+    }
+
+    /// The switch to which `link` leads, and its account there; none: a host, or a switch of another partition.
+    pub(super) fn account_of(&self, link: LinkId) -> Option<(u32, u32)> {
+        self.accounts.get(link.index()).copied().filter(|(group, _)| *group != NONE)
     }
 
     /// Do ports pause others? Then it matters for each in which order packets come to the others of its
@@ -51,7 +57,7 @@ impl Ports {
         let Some(back) = self.of(fabric.reverse(link)) else { return };
         let Some(group) = self.ports[back as usize].port.gate.as_ref().map(|gate| gate.group) else { return };
         let spec = &fabric.links()[link.index()];
-        let adapter = self.groups[group as usize].add_adapter(group, back, (spec.rate, spec.delay), intake);
+        let adapter = self.groups[group as usize].add_adapter((group, link), back, (spec.rate, spec.delay), intake);
         self.adapter_of.resize(fabric.links().len(), NONE);
         self.adapter_of[link.index()] = self.adapters.len() as u32;
         self.adapters.push(adapter);
@@ -105,7 +111,10 @@ impl Ports {
     /// Keeps from now on why ports are paused, for [`Ports::take_changes`] and the witness. No packet has come yet.
     pub(crate) fn keep_reasons(&mut self) {
         self.keeps_reasons = true;
-        self.groups.iter_mut().for_each(|group| group.strict = true);
+        for group in &mut self.groups {
+            group.strict = true;
+            group.know_places();
+        }
         for gate in self.ports.iter_mut().filter_map(|served| served.port.gate.as_mut()) {
             gate.reasons.get_or_insert_default();
         }
@@ -377,51 +386,5 @@ impl Ports {
         let is_held = |class| gate.closed.has(class) && queues.waits(class);
         let held = if self.separate { is_held(priority) } else { (0..CLASSES as u8).any(is_held) };
         held.then(|| gate.next_change())
-    }
-
-    /// A circle of links whose ports wait for each other for ever, all of them paused, if there is one. `parts` are the ports of all
-    /// partitions, up to date. A port is in one if the next switch will not resume it, since packets that came from it stand at other
-    /// ports of this kind, even when all others have left.
-    pub(crate) fn deadlock(parts: &[&Ports]) -> Option<Vec<LinkId>> {
-        let links = parts.first().map_or(0, |ports| ports.of_link.len());
-        let is_waiting = |link: LinkId, class: u8| {
-            let of = |ports: &&Ports| ports.of(link).is_some_and(|number| ports.waits_at(number, class));
-            parts.iter().any(of)
-        };
-        (0..CONTROL).find_map(|class| {
-            let mut waiting: Vec<bool> = LinkId::first(links).map(|link| is_waiting(link, class)).collect();
-            let behind = |link: LinkId, waiting: &[bool]| -> Vec<LinkId> {
-                parts.iter().find_map(|ports| ports.behind((link, class), waiting)).unwrap_or_default()
-            };
-            let mut left: Vec<LinkId> = LinkId::first(links).filter(|link| waiting[link.index()]).collect();
-            while let Some(place) = left.iter().position(|link| behind(*link, &waiting).is_empty()) {
-                waiting[left.remove(place).index()] = false;
-            }
-            let mut way = vec![*left.first()?];
-            loop {
-                let next = behind(way[way.len() - 1], &waiting)[0];
-                if let Some(first) = way.iter().position(|link| *link == next) {
-                    return Some(way.split_off(first));
-                }
-                way.push(next);
-            }
-        })
-    }
-
-    /// Do packets of `class` wait at a port that is paused for them, and serves none?
-    fn waits_at(&self, number: u32, class: u8) -> bool {
-        let Served { port, queues, .. } = &self.ports[number as usize];
-        let gate = port.gate.as_ref();
-        gate.is_some_and(|gate| gate.closed.has(class)) && !port.is_serving() && queues.waits(class)
-    }
-
-    /// The links, of those that are `waiting`, at whose ports packets of a class stand that keep the port of `link` paused. None: the
-    /// switch to which it leads is not of this partition.
-    fn behind(&self, (link, class): (LinkId, u8), waiting: &[bool]) -> Option<Vec<LinkId>> {
-        let (group, account) = *self.accounts.get(link.index()).filter(|(group, _)| *group != NONE)?;
-        let group = &self.groups[group as usize];
-        let leads = |place: u32| self.ports[group.ports[place as usize] as usize].port.link;
-        let stuck = group.stuck_at(Counted { account, class }, |place| waiting[leads(place).index()]);
-        Some(stuck.into_iter().map(leads).collect())
     }
 }
