@@ -3,16 +3,23 @@
 
 use crate::effort::{expected_segments, setting};
 use crate::plan::CapturePlan;
-use linkpool_network::{Fabric, LinkId, NodeId};
-use linkpool_scenario::{Change, Scenario};
+use linkpool_network::{Fabric, LinkId, NodeId, QueueLimit};
+use linkpool_scenario::{Change, Scenario, Workload};
 use linkpool_units::Time;
 use linkpool_workload::kinds::Expected;
 use std::collections::BTreeSet;
 
 // Bytes, measured and rounded up (`docs/limits.md`).
+const PROCESS: f64 = 25e6;
 const HOST: f64 = 1_000.0;
 const LINK: f64 = 700.0;
 const ROUTE: f64 = 12.0;
+// A port that pauses: classes of queues, its gate, and the account of the link that leads back.
+const PAUSING: f64 = 1_000.0;
+// For each port of the same switch, where it is known by which links packets have come.
+const PLACE: f64 = 8.0;
+// A packet that waits where none is dropped: 40, and queues have up to twice as many places.
+const WAITING: f64 = 80.0;
 const LISTED_FLOW: f64 = 250.0;
 const CONNECTION: f64 = 8_000.0;
 const SUBFLOW: f64 = 1_500.0;
@@ -47,11 +54,19 @@ impl Estimate {
         let (hosts, links) = (fabric.hosts() as f64, fabric.links().len() as f64);
         let mut estimate = Estimate::default();
         let memory = &mut estimate.memory;
+        memory.push(("any run".to_string(), PROCESS));
         memory.push((format!("{hosts} hosts and {links} links"), HOST * hosts + LINK * links));
         memory.push(("routes".to_string(), ROUTE * routes(scenario, &fabric)));
         memory.push((format!("{} flows known before the run", traffic.listed), LISTED_FLOW * traffic.listed));
         let connections = CONNECTION * traffic.at_once + SUBFLOW * traffic.subflows_at_once;
         memory.push((format!("{} connections at the same time", traffic.at_once), connections));
+        if let Some(pfc) = &scenario.queue.pfc {
+            let knows_places = pfc.xoff.is_some() || scenario.record.pauses.is_some();
+            let places = if knows_places { PLACE * pairs_of_ports(&fabric) } else { 0.0 };
+            memory.push((format!("{links} ports that pause"), PAUSING * links + places));
+            let waiting = waiting(scenario, &fabric);
+            memory.push((format!("{waiting:.0} packets that wait where none is dropped"), WAITING * waiting));
+        }
         if traffic.nodes > 0.0 {
             let bytes = PROGRAM_NODE * traffic.nodes + PROGRAM_EDGE * traffic.edges;
             memory.push((format!("{} nodes of programs", traffic.nodes), bytes));
@@ -119,6 +134,30 @@ impl Traffic {
         }
         all
     }
+}
+
+/// Pairs of ports of the same switch.
+fn pairs_of_ports(fabric: &Fabric) -> f64 {
+    let switches = NodeId::first(fabric.nodes()).skip(fabric.hosts());
+    switches.map(|switch| (fabric.links_from(switch).len() as f64).powi(2)).sum()
+}
+
+/// The packets that wait at the same time at ports that pause, at most as far as is known: those of all flows, of each no more than
+/// RED lets a queue grow, and than a link may use before it is paused.
+fn waiting(scenario: &Scenario, fabric: &Fabric) -> f64 {
+    let Some(pfc) = &scenario.queue.pfc else { return 0.0 };
+    let threshold = pfc.xoff.map_or(pfc.alpha * pfc.buffer as f64, |xoff| xoff.0 as f64);
+    let of = |workload: &Workload| {
+        let Expected { flows, at_once, bytes, .. } =
+            workload.kind.settings().expected(&setting(workload, scenario, fabric));
+        let mss = f64::from(scenario.transports[workload.transport].config.mss);
+        let marked = scenario.queue.red.map_or(f64::INFINITY, |red| match red.max {
+            QueueLimit::Packets(packets) => f64::from(packets) * mss,
+            QueueLimit::Bytes(bytes) => bytes as f64,
+        });
+        if flows > 0.0 { at_once * ((bytes / flows).min(marked).min(threshold) / mss).ceil() } else { 0.0 }
+    };
+    scenario.workloads.iter().map(of).sum()
 }
 
 /// Entries of all routing tables: a row for each switch and a column for each rack, and both for each host with

@@ -74,6 +74,30 @@ fn causes_have_their_bytes() {
     assert_eq!(tables.map(|name| cause(&estimate.disk, name)), [150.0, 240.0, 1_600.0]);
 }
 
+/// Four hosts and 16 links, each of a port that pauses. A flow of 30,000 B has 21 segments of 1,448, of which as many wait as make the least
+/// of 15,000 B, where RED drops all, and of a threshold of 1/8 of 400 KB; with `xoff` of 8,000 B it is six. Two leaves of four
+/// ports and two spines of two have 40 pairs.
+#[test]
+fn ports_that_pause_have_their_bytes() {
+    let memory = |queue: &str, more: &str| {
+        let text = format!(
+            "[queue]\n{queue}\n[[workload.flow]]\ntransport = \"t\"\nfrom = 1\nto = 2\nsize = \"30KB\"\n{more}"
+        );
+        let memory = estimate(&text).memory;
+        ["16 ports that pause", "packets that wait"]
+            .map(|what| memory.iter().find(|of| of.0.contains(what)).map(|of| of.1))
+    };
+    assert_eq!(memory("limit = 100", ""), [None, None]);
+    let red = "red = { min = \"5KB\", max = \"15KB\", max_probability = 0.1 }";
+    let pfc = |more: &str| format!("pfc = {{ buffer = \"400KB\"{more} }}");
+    // The other flow has 3,000 B.
+    assert_eq!(memory(&pfc(""), ""), [Some(16_000.0), Some(80.0 * (3.0 + 21.0))]);
+    assert_eq!(memory(&format!("{red}\n{}", pfc("")), ""), [Some(16_000.0), Some(80.0 * (3.0 + 11.0))]);
+    let places = Some(16_000.0 + 8.0 * 40.0);
+    assert_eq!(memory(&pfc(", xoff = \"8KB\""), ""), [places, Some(80.0 * (3.0 + 6.0))]);
+    assert_eq!(memory(&pfc(""), "[record]\npauses = {}\n")[0], places);
+}
+
 /// 100 us have 11 samples, 10 us apart, of each link or subflow. In memory are those of a window: an
 /// ACK of 90 B takes 72 ns and 1 us for a link.
 #[test]
