@@ -5,13 +5,18 @@ import re
 import runpy
 import shlex
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import linkpool.bench.speed_up as speed_up_module
 from linkpool import _core, cli, run
 from linkpool.bench.beside import BesideError, Pair, Side, mean_ratio, run_other
-from linkpool.bench.tasks import all_tasks, series, tasks
+from linkpool.bench.speed_up import Pair as ThreadPair
+from linkpool.bench.speed_up import counts_up_to
+from linkpool.bench.tasks import all_tasks, series, speed_up, tasks
 
 
 @pytest.mark.parametrize("name", all_tasks())
@@ -45,7 +50,10 @@ def test_a_count_that_rises_is_named() -> None:
 
 
 def test_names_tell_tasks_apart() -> None:
-    assert len(all_tasks()) == len(tasks()) + len(series())
+    assert len(all_tasks()) == len(tasks()) + len(series()) + len(
+        speed_up().keys() - tasks().keys()
+    )
+    assert all(tasks()[name] == task for name, task in speed_up().items() if name in tasks())
 
 
 def test_rates_send_for_as_many_packet_times() -> None:
@@ -145,3 +153,99 @@ def test_beside_wants_named_tasks(
 ) -> None:
     assert call(monkeypatch, "--beside", "true") == 2
     assert "tasks that you name" in capsys.readouterr().err
+
+
+def test_threads_are_compared_by_powers_of_two_and_all_cores() -> None:
+    assert [counts_up_to(most) for most in (1, 2, 3, 8, 24)] == [
+        [],
+        [2],
+        [2, 3],
+        [2, 4, 8],
+        [2, 4, 8, 16, 24],
+    ]
+
+
+def test_each_run_on_several_threads_has_one_on_one_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = []
+
+    def measured(name: str, threads: int) -> dict[str, Any]:
+        ran.append((name, threads))
+        return {"hops": len(name), "wall_s": float(len(ran))}
+
+    monkeypatch.setattr(speed_up_module, "measure", measured)
+    found = list(speed_up_module.pairs(["a", "bb"], [2, 4], 2))
+    round_ = [("a", 1), ("a", 2), ("a", 1), ("a", 4), ("bb", 1), ("bb", 2), ("bb", 1), ("bb", 4)]
+    assert ran == round_ * 2
+    assert [pair.threads for pair in found] == [2, 4] * 4
+    assert [pair.ratio for pair in found[:2]] == [1 / 2, 3 / 4]
+    # The same work on any number of threads, or the pair says nothing.
+    monkeypatch.setattr(speed_up_module, "measure", lambda _, n: {"hops": 9 + n, "wall_s": 1.0})
+    with pytest.raises(
+        speed_up_module.ThreadsError, match="10 packet-hops on one thread and 11 on"
+    ):
+        list(speed_up_module.pairs(["a"], [2], 1))
+
+
+def test_the_table_of_threads_can_be_pasted() -> None:
+    """By hand: ratios 3 / 2, 1 and 4 / 2 have the median 1.5."""
+    found = [
+        ThreadPair("a", 2, 3.0, 2.0),
+        ThreadPair("a", 8, 9.0, 2.0),
+        ThreadPair("b", 2, 1.0, 2.0),
+        ThreadPair("a", 2, 1.0, 1.0),
+        ThreadPair("a", 2, 4.0, 2.0),
+    ]
+    lines = speed_up_module.markdown(found, datetime(2026, 11, 30, tzinfo=timezone.utc)).split("\n")
+    assert lines[:4] == [
+        "| task | 2 threads | 8 threads |",
+        "|---|---|---|",
+        "| a | 1.50 (1.00 to 2.00; 3) | 4.50 (4.50 to 4.50; 1) |",
+        "| b | 0.50 (0.50 to 0.50; 1) |  |",
+    ]
+    assert lines[-1].endswith("30 November 2026.")
+
+
+@pytest.mark.core
+def test_speed_up_runs_a_task_on_one_thread_and_on_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["k8-ndp-9000", "--speed-up", "--threads", "2", "--pairs", "1"]
+    assert call(monkeypatch, *arguments) == 0
+    printed = capsys.readouterr().out
+    row = re.search(r"^\| k8-ndp-9000 \| ([\d.]+) \(([\d.]+) to ([\d.]+); 1\) \|$", printed, re.M)
+    assert row is not None
+    assert row.group(1) == row.group(2) == row.group(3)
+
+
+def test_pairs_of_threads_are_written_as_json() -> None:
+    (row,) = speed_up_module.rows([ThreadPair("a", 2, 3.0, 2.0)])
+    assert row == {"task": "a", "threads": 2, "one_s": 3.0, "several_s": 2.0, "ratio": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--threads", "1"], "leave --threads 1 out"),
+        (["--series"], "leave --series and --runs out"),
+        (["--runs", "2"], "leave --series and --runs out"),
+        (["--beside", "true", "sparse-incast"], "--beside runs tasks that you name"),
+    ],
+)
+def test_speed_up_has_pairs_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    why: str,
+) -> None:
+    assert call(monkeypatch, "--speed-up", *arguments) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_machine_of_one_core_needs_a_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("linkpool.cli.bench.cores", lambda: 1)
+    assert call(monkeypatch, "--speed-up") == 2
+    assert "say on how many threads" in capsys.readouterr().err

@@ -93,10 +93,10 @@ _PORTS = {
 }
 
 
-def _ports(variant: str) -> Task:
+def _ports(variant: str, k: int = 8, duration: str = "200ms") -> Task:
     """Return k8-dctcp-9000 with the loss recovery of Linux and other ports or other choices."""
     queue, routing, about = _PORTS[variant]
-    task = _permutation(8, "dctcp", 9000, "200ms", linux=True)
+    task = _permutation(k, "dctcp", 9000, duration, linux=True)
     scenario = task.scenario
     if queue:
         scenario = scenario.replace("[queue]\n", f"[queue]\n{queue}\n")
@@ -104,17 +104,17 @@ def _ports(variant: str) -> Task:
         scenario = scenario.replace("[queue]\n", f"[routing]\n{routing}\n[queue]\n")
     if variant == "trimming":
         scenario = scenario.replace("ack_every = 1\n", "ack_every = 1\ntrimming = true\n")
-    return Task(f"k8-dctcp-9000-{variant}", f"{task.about}, {about}", scenario)
+    return Task(f"k{k}-dctcp-9000-{variant}", f"{task.about}, {about}", scenario)
 
 
-def _ndp() -> Task:
+def _ndp(k: int = 8, duration: str = "50ms") -> Task:
     scenario = (
-        'duration = "50ms"\n[topology.fat-tree]\nk = 8\nrate = "10Gbps"\ndelay = "1us"\n'
+        f'duration = "{duration}"\n[topology.fat-tree]\nk = {k}\nrate = "10Gbps"\ndelay = "1us"\n'
         '[queue]\ndiscipline = "trimming"\n[transport.t]\ncontrol = "ndp"\n'
         '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
     )
-    about = "128 hosts, permutation, NDP, packets of 9,000 B"
-    return Task("k8-ndp-9000", about, scenario)
+    about = f"{k**3 // 4:,} hosts, permutation, NDP, packets of 9,000 B"
+    return Task(f"k{k}-ndp-9000", about, scenario)
 
 
 def _incast32() -> Task:
@@ -209,6 +209,19 @@ _SERIES: list[Callable[[], Task]] = [
 ]
 
 
+# What several threads do for: one queue, ports that trim, and choices that need an order.
+_SPEED_UP: list[Callable[[], Task]] = [
+    lambda: _permutation(8, "dctcp", 9000, "200ms"),
+    lambda: _ndp(),
+    lambda: _ports("trimming"),
+    lambda: _ports("adaptive"),
+    lambda: _permutation(16, "dctcp", 9000, "50ms"),
+    lambda: _ndp(16, "20ms"),
+    lambda: _ports("trimming", 16, "50ms"),
+    lambda: _ports("adaptive", 16, "50ms"),
+]
+
+
 def tasks() -> dict[str, Task]:
     """Return the standard tasks by name, in the order of the table."""
     return _by_name(_MAKERS)
@@ -222,9 +235,14 @@ def series() -> dict[str, Task]:
     return _by_name(_SERIES)
 
 
+def speed_up() -> dict[str, Task]:
+    """Return the tasks that show what several threads do, some of which are standard tasks."""
+    return _by_name(_SPEED_UP)
+
+
 def all_tasks() -> dict[str, Task]:
-    """Return the tasks of both by name."""
-    return tasks() | series()
+    """Return the tasks of all three by name."""
+    return tasks() | series() | speed_up()
 
 
 def _by_name(makers: list[Callable[[], Task]]) -> dict[str, Task]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import datetime, timezone
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,10 @@ from rich.table import Table
 
 from linkpool.bench.beside import BesideError, Pair, mean_ratio, pairs
 from linkpool.bench.measure import measure
-from linkpool.bench.tasks import all_tasks, series, tasks
+from linkpool.bench.speed_up import Pair as ThreadPair
+from linkpool.bench.speed_up import ThreadsError, cores, counts_up_to, markdown, rows
+from linkpool.bench.speed_up import pairs as thread_pairs
+from linkpool.bench.tasks import all_tasks, series, speed_up, tasks
 from linkpool.cli.console import fail, say, stderr, stdout
 from linkpool.limits import MOST_THREADS
 
@@ -45,8 +49,17 @@ def bench(
             "goodput_over_line_rate; {task} stands for the task's name.",
         ),
     ] = None,
+    faster: Annotated[
+        bool,
+        typer.Option(
+            "--speed-up",
+            help="Run each task on one thread and on several alternately, and print how many "
+            "times as fast it is, as Markdown; by default on 2, 4, 8 ... threads and all cores.",
+        ),
+    ] = False,
     count: Annotated[
-        int, typer.Option("--pairs", min=1, help="The number of pairs, with --beside.")
+        int,
+        typer.Option("--pairs", min=1, help="The number of pairs, with --beside and --speed-up."),
     ] = 5,
 ) -> None:
     """Run benchmark tasks: packet-hops per second, CPU, memory."""
@@ -59,21 +72,26 @@ def bench(
         if name not in known:
             fail(f"no task is called {name}; there are {', '.join(known)}")
     if beside is not None:
-        if threads or growth or not names:
+        if threads or growth or faster or not names:
             fail("--beside runs tasks that you name, on one thread: bench TASK... --beside COMMAND")
         _run_beside(names, beside, count, as_json)
         return
+    if faster:
+        if growth or runs > 1:
+            fail("--speed-up has pairs of runs and tasks of its own; leave --series and --runs out")
+        _run_speed_up(names or list(speed_up()), threads, count, as_json)
+        return
     counts = threads or sorted({1, os.cpu_count() or 1})
-    rows = []
+    measured = []
     for name in names or list(series() if growth else tasks()):
-        for cores in counts:
-            stderr().print(f"{name} on {cores} thread{'s' if cores > 1 else ''} ...")
-            attempts = [measure(name, cores) for _ in range(runs)]
-            rows.append(max(attempts, key=lambda row: float(row["hops_per_second"])))
+        for number in counts:
+            stderr().print(f"{name} on {number} thread{'s' if number > 1 else ''} ...")
+            attempts = [measure(name, number) for _ in range(runs)]
+            measured.append(max(attempts, key=lambda row: float(row["hops_per_second"])))
     if as_json:
-        say(json.dumps(rows, indent=1))
+        say(json.dumps(measured, indent=1))
     else:
-        stdout().print(_table(rows))
+        stdout().print(_table(measured))
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
@@ -103,6 +121,28 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             f"{row['goodput_over_line_rate']:.3f}",
         )
     return table
+
+
+def _run_speed_up(names: list[str], threads: list[int] | None, count: int, as_json: bool) -> None:
+    counts = sorted(set(threads)) if threads else counts_up_to(cores())
+    if not counts:
+        fail("this machine has one core; say on how many threads with --threads")
+    if 1 in counts:
+        fail("--speed-up compares several threads with one; leave --threads 1 out")
+    found: list[ThreadPair] = []
+    failed = None
+    try:
+        for pair in thread_pairs(names, counts, count):
+            found.append(pair)
+            stderr().print(f"{pair.task} on {pair.threads} threads: {pair.ratio:.2f}")
+    except ThreadsError as error:
+        failed = str(error)  # the pairs before it count all the same
+    if as_json:
+        say(json.dumps(rows(found), indent=1))
+    elif found:
+        say(markdown(found, datetime.now(timezone.utc)))
+    if failed is not None:
+        fail(failed)
 
 
 def _run_beside(names: list[str], command: str, count: int, as_json: bool) -> None:
