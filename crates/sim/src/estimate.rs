@@ -15,7 +15,7 @@ const HOST: f64 = 1_000.0;
 const LINK: f64 = 700.0;
 const ROUTE: f64 = 12.0;
 // A port that pauses: classes of queues, its gate, and the account of the link that leads back.
-const PAUSING: f64 = 1_000.0;
+const PAUSING: f64 = 1_300.0;
 // For each port of the same switch, where it is known by which links packets have come.
 const PLACE: f64 = 8.0;
 // A packet that waits where none is dropped: 40, and queues have up to twice as many places.

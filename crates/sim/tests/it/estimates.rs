@@ -91,9 +91,9 @@ fn ports_that_pause_have_their_bytes() {
     let red = "red = { min = \"5KB\", max = \"15KB\", max_probability = 0.1 }";
     let pfc = |more: &str| format!("pfc = {{ buffer = \"400KB\"{more} }}");
     // The other flow has 3,000 B.
-    assert_eq!(memory(&pfc(""), ""), [Some(16_000.0), Some(80.0 * (3.0 + 21.0))]);
-    assert_eq!(memory(&format!("{red}\n{}", pfc("")), ""), [Some(16_000.0), Some(80.0 * (3.0 + 11.0))]);
-    let places = Some(16_000.0 + 8.0 * 40.0);
+    assert_eq!(memory(&pfc(""), ""), [Some(20_800.0), Some(80.0 * (3.0 + 21.0))]);
+    assert_eq!(memory(&format!("{red}\n{}", pfc("")), ""), [Some(20_800.0), Some(80.0 * (3.0 + 11.0))]);
+    let places = Some(20_800.0 + 8.0 * 40.0);
     assert_eq!(memory(&pfc(", xoff = \"8KB\""), ""), [places, Some(80.0 * (3.0 + 6.0))]);
     assert_eq!(memory(&pfc(""), "[record]\npauses = {}\n")[0], places);
 }
