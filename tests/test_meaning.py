@@ -127,6 +127,28 @@ def test_the_starts_of_known_flows_are_told(tmp_path: Path) -> None:
     assert "the first starts" not in page(load(write(tmp_path), overrides=[]))
 
 
+def test_what_a_fabric_has_is_counted(tmp_path: Path) -> None:
+    text = """
+duration = "1ms"
+[topology.dumbbell]
+pairs = 10
+rate = "10Gbps"
+delay = "1us"
+bottleneck_rate = "1Gbps"
+bottleneck_delay = "2us"
+[transport.t]
+control = "reno"
+[[workload.permutation]]
+transport = "t"
+"""
+    (tmp_path / "two.toml").write_text(text, encoding="utf-8")
+    said = " ".join(page(load(tmp_path / "two.toml", overrides=[])).split())
+    assert "Fabric: 20 hosts, 2 switches delay host to switch 20 cables of 10 Gbit/s 1 us" in said
+    assert "switch to switch 1 cable of 1 Gbit/s 2 us" in said
+    star = page(load(ROOT / "docs/workloads/incast.toml", overrides=[]))
+    assert "Fabric: 9 hosts, 1 switch\n" in star
+
+
 def test_queues_in_bytes_are_compared_too(tmp_path: Path) -> None:
     """The largest product is 19.8 us at 10 Gbit/s, 24.8 KB, which is 16.1 packets of 1,538 B."""
     sizes = [("queue.mark", '"3076B"'), ("queue.limit", '"150KB"')]

@@ -27,6 +27,9 @@ else:
 WIDTH = 80
 """Columns of the page."""
 
+PLURALS = {"host": "hosts", "switch": "switches"}
+"""Layers whose names are nouns."""
+
 UNMARKED = ("ndp", "roce", "timely", "hpcc", "powertcp", "roce-swift")
 """Transports beside TCP without ECN."""
 
@@ -173,13 +176,14 @@ def _times(document: Mapping[str, Any]) -> Iterator[str]:
 def _fabric(fabric: Fabric) -> Iterator[str]:
     counts = fabric.nodes_by_layer()
     yield "Fabric: " + ", ".join(
-        f"{count} {layer}{'s' if layer == 'host' and count > 1 else ''}"
+        f"{count} {PLURALS.get(layer, layer) if count > 1 else layer}"
         for layer, count in counts.items()
     )
     rows = [
         (
             f"{cables.ends[0]} to {cables.ends[1]}",
-            f"{cables.number} cables of {show_rate(float(cables.rate_bps), given=True)}",
+            f"{cables.number} cable{'s' if cables.number > 1 else ''} of "
+            f"{show_rate(float(cables.rate_bps), given=True)}",
             show_seconds(cables.delay_s, given=True),
         )
         for cables in fabric.cables()
