@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments.talk import design, eff, fair
-from linkpool.experiments.talk.design import Split
+from linkpool.experiments.talk import goals
+from linkpool.experiments.talk.goals import EFF, FAIR, Split
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -20,7 +20,7 @@ def data(splits: Mapping[str, tuple[float, float]]) -> pl.DataFrame:
         for user, x in ((0, 0.9), (1, 1.1))
         for s, mbps in enumerate(pair)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in design.COLUMNS})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in goals.COLUMNS})
 
 
 def verdicts(experiment: Experiment, splits: Mapping[str, tuple[float, float]]) -> dict[str, str]:
@@ -31,37 +31,37 @@ def verdicts(experiment: Experiment, splits: Mapping[str, tuple[float, float]]) 
 
 
 def test_a_split_is_the_mean_over_users_and_seeds() -> None:
-    found = design.splits(data({"lia": (6.0, 3.0)}))["lia"]
+    found = goals.splits(data({"lia": (6.0, 3.0)}))["lia"]
     assert (found.first, found.second) == pytest.approx((6.0, 3.0))
     assert found.total == pytest.approx(9.0)
     assert found.share == pytest.approx(1 / 3)
 
 
 def test_who_gets_nothing_has_no_split() -> None:
-    assert design.splits(data({"lia": (0.0, 0.0)})) == {}
+    assert goals.splits(data({"lia": (0.0, 0.0)})) == {}
 
 
 def test_eff_theory_fills_every_bottleneck() -> None:
     # Each carries the short way of one pair and the long ways of the two others: x1 + 2 x2 = 12.
-    for scheme in eff.SCHEMES:
-        split = eff.predicted(scheme)
+    for scheme in goals.OF_EFF:
+        split = goals.predicted(scheme)
         assert split.first + 2 * split.second == pytest.approx(12.0)
     # Half a TCP on each path, the long one losing twice as much: x1/x2 = sqrt 2; LIA: 2.
-    assert eff.predicted("ewtcp").first == pytest.approx(12 * 2**0.5 / (2**0.5 + 2))
-    assert eff.predicted("lia") == Split(6.0, 3.0)
+    assert goals.predicted("ewtcp").first == pytest.approx(12 * 2**0.5 / (2**0.5 + 2))
+    assert goals.predicted("lia") == Split(6.0, 3.0)
     # BALIA: (1 + a)(4 + a) / 15 = 2.
-    balia = eff.predicted("balia")
+    balia = goals.predicted("balia")
     a = balia.first / balia.second
     assert (1 + a) * (4 + a) == pytest.approx(30.0)
 
 
 def as_theory_has_it(scheme: str) -> tuple[float, float]:
-    split = eff.predicted(scheme)
+    split = goals.predicted(scheme)
     return split.first, split.second
 
 
 def test_eff_on_theory_s_own_numbers() -> None:
-    found = verdicts(eff.EXPERIMENT, {s: as_theory_has_it(s) for s in eff.SCHEMES})
+    found = verdicts(EFF, {s: as_theory_has_it(s) for s in goals.OF_EFF})
     # LIA keeps a third of its traffic on the long ways even in theory, 0.8 of EWTCP's share.
     assert found.pop("lia-avoids") == "partly"
     assert set(found.values()) == {"reproduced"}
@@ -69,28 +69,28 @@ def test_eff_on_theory_s_own_numbers() -> None:
         "ewtcp-long",
         "olia-avoids",
         "lia-more",
-        *(f"{s}-theory" for s in eff.SCHEMES),
+        *(f"{s}-theory" for s in goals.OF_EFF),
     }
 
 
 def test_eff_on_the_talk_s_words() -> None:
     best = dict.fromkeys(("lia", "olia", "balia"), (11.0, 0.5))
-    found = verdicts(eff.EXPERIMENT, {**best, "ewtcp": as_theory_has_it("ewtcp")})
+    found = verdicts(EFF, {**best, "ewtcp": as_theory_has_it("ewtcp")})
     for name in ("ewtcp-long", "lia-avoids", "olia-avoids", "lia-more"):
         assert found[name] == "reproduced", name
 
 
 def test_eff_where_no_law_avoids_anything() -> None:
-    found = verdicts(eff.EXPERIMENT, dict.fromkeys(eff.SCHEMES, (4.0, 4.0)))
+    found = verdicts(EFF, dict.fromkeys(goals.OF_EFF, (4.0, 4.0)))
     assert found["ewtcp-long"] == "reproduced"
     assert found["lia-avoids"] == found["olia-avoids"] == found["lia-more"] == "not"
 
 
 def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
-    splits = {**dict.fromkeys(eff.SCHEMES, (10.0, 1.0)), "ewtcp": (8.0, 1.9)}
-    assert verdicts(eff.EXPERIMENT, splits)["ewtcp-long"] == "partly"
+    splits = {**dict.fromkeys(goals.OF_EFF, (10.0, 1.0)), "ewtcp": (8.0, 1.9)}
+    assert verdicts(EFF, splits)["ewtcp-long"] == "partly"
     splits["ewtcp"] = (10.0, 1.0)
-    found = verdicts(eff.EXPERIMENT, splits)
+    found = verdicts(EFF, splits)
     assert found["ewtcp-long"] == "not"
     assert found["lia-avoids"] == "reproduced"  # by itself: 9% of its traffic
 
@@ -99,8 +99,8 @@ def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
     ("lia", "verdict"), [(9.5, "reproduced"), (9.3, "partly"), (9.2, "not"), (9.0, "not")]
 )
 def test_eff_more_is_most_of_what_theory_says(lia: float, verdict: str) -> None:
-    splits = {**dict.fromkeys(eff.SCHEMES, (5.0, 4.0)), "lia": (lia - 0.5, 0.5)}
-    assert verdicts(eff.EXPERIMENT, splits)["lia-more"] == verdict
+    splits = {**dict.fromkeys(goals.OF_EFF, (5.0, 4.0)), "lia": (lia - 0.5, 0.5)}
+    assert verdicts(EFF, splits)["lia-more"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_eff_more_is_most_of_what_theory_says(lia: float, verdict: str) -> None:
 def test_eff_theory_within_a_tenth(times: float, verdict: str) -> None:
     first, second = as_theory_has_it("balia")
     splits = {"balia": (first * times, second * times)}
-    assert verdicts(eff.EXPERIMENT, splits)["balia-theory"] == verdict
+    assert verdicts(EFF, splits)["balia-theory"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_eff_theory_within_a_tenth(times: float, verdict: str) -> None:
     ],
 )
 def test_eff_theory_is_of_both_paths(scheme: str, got: tuple[float, float], verdict: str) -> None:
-    assert verdicts(eff.EXPERIMENT, {scheme: got})[f"{scheme}-theory"] == verdict
+    assert verdicts(EFF, {scheme: got})[f"{scheme}-theory"] == verdict
 
 
 TALK = {
-    fair.WIFI: (2.2, 0.0),
-    fair.CELL: (0.4, 0.0),
+    goals.WIFI: (2.2, 0.0),
+    goals.CELL: (0.4, 0.0),
     "lia": (1.8, 0.4),
     "ewtcp": (1.4, 0.25),
     "olia": (1.8, 0.4),
@@ -140,23 +140,23 @@ TALK = {
 
 def test_fair_losses_are_those_of_the_rates() -> None:
     # 2.2 Mbps in 100 ms are 19.64 packets of 1,400 B: (1.31 / 19.64)^2.
-    assert fair.loss(2.2, 0.1) == pytest.approx(0.004448, rel=1e-3)
-    assert fair.loss(0.4, 0.8) == pytest.approx((1.31 / (0.4e6 * 0.8 / 11_200)) ** 2)
+    assert goals.loss(2.2, 0.1) == pytest.approx(0.004448, rel=1e-3)
+    assert goals.loss(0.4, 0.8) == pytest.approx((1.31 / (0.4e6 * 0.8 / 11_200)) ** 2)
 
 
 def test_fair_on_the_talk_s_numbers() -> None:
-    assert set(verdicts(fair.EXPERIMENT, TALK).values()) == {"reproduced"}
+    assert set(verdicts(FAIR, TALK).values()) == {"reproduced"}
 
 
 def test_fair_where_mptcp_leaves_wifi_for_3g() -> None:
     # As an algorithm that sees only losses would: 3G loses less.
-    found = verdicts(fair.EXPERIMENT, {**TALK, "lia": (0.0, 0.4)})
+    found = verdicts(FAIR, {**TALK, "lia": (0.0, 0.4)})
     assert found["lia-wifi"] == found["goal-3a"] == found["ewtcp-worse"] == "not"
     assert found["lia-3g"] == "reproduced"
 
 
 def test_fair_where_mptcp_is_two_tcps() -> None:
-    found = verdicts(fair.EXPERIMENT, {**TALK, "lia": (2.2, 0.9)})
+    found = verdicts(FAIR, {**TALK, "lia": (2.2, 0.9)})
     assert found["lia-3g"] == "not"
     assert found["lia-wifi"] == "reproduced"  # 2.2 is within a quarter of 1.8
     assert found["goal-3a"] == "reproduced"
@@ -169,20 +169,20 @@ def test_fair_where_mptcp_is_two_tcps() -> None:
 )
 def test_fair_25_percent_worse(share: float, verdict: str) -> None:
     splits = {**TALK, "ewtcp": (1.8 * share, 0.4 * share)}
-    assert verdicts(fair.EXPERIMENT, splits)["ewtcp-worse"] == verdict
+    assert verdicts(FAIR, splits)["ewtcp-worse"] == verdict
 
 
 @pytest.mark.parametrize(("wifi", "verdict"), [(1.75, "reproduced"), (1.6, "partly"), (1.2, "not")])
 def test_fair_goal_3a_is_of_what_tcp_gets_here(wifi: float, verdict: str) -> None:
     splits = {**TALK, "lia": (wifi, 0.4)}
-    assert verdicts(fair.EXPERIMENT, splits)["goal-3a"] == verdict
+    assert verdicts(FAIR, splits)["goal-3a"] == verdict
 
 
 @pytest.mark.parametrize(("tcp", "verdict"), [(2.0, "reproduced"), (1.2, "partly"), (1.0, "not")])
 def test_fair_the_setting_is_judged_too(tcp: float, verdict: str) -> None:
-    assert verdicts(fair.EXPERIMENT, {**TALK, fair.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
+    assert verdicts(FAIR, {**TALK, goals.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [eff.EXPERIMENT, fair.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [EFF, FAIR])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     assert set(verdicts(experiment, {}).values()) == {"not"}

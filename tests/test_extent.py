@@ -14,7 +14,7 @@ import pytest
 from fake_core import FakeCore, FakeScenario
 from linkpool import cores
 from linkpool.experiments import published
-from linkpool.experiments.amp.fig6 import EXPERIMENT as FIG6
+from linkpool.experiments.amp.shift import FIG6
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.experiment import Experiment, with_seeds

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.amp import fattree, fig12, fig13, fig14
+from linkpool.experiments.amp import fattree, fig13
 from linkpool.study.claims import Claim
 
 YES, PARTLY, NO = "reproduced", "partly", "not"
@@ -52,7 +52,7 @@ PAPER = {
 
 
 def test_the_papers_own_numbers_reproduce_figure_12() -> None:
-    found = verdicts(fig12.Fig12(readings=("text",)).claims(jobs(PAPER)))
+    found = verdicts(fattree.Fig12(readings=("text",)).claims(jobs(PAPER)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 7
 
@@ -71,7 +71,7 @@ def test_the_papers_own_numbers_reproduce_figure_12() -> None:
 def test_other_numbers_do_not(
     changes: dict[tuple[str, int], float], claim: str, verdict: str
 ) -> None:
-    found = verdicts(fig12.Fig12(readings=("text",)).claims(jobs({**PAPER, **changes})))
+    found = verdicts(fattree.Fig12(readings=("text",)).claims(jobs({**PAPER, **changes})))
     assert found[f"{claim}@text"] == verdict
 
 
@@ -150,17 +150,17 @@ def test_nobody_sends_to_itself(rng: random.Random) -> None:
 
 
 def test_a_table_in_two_parts_is_the_table() -> None:
-    below, small, large = fig14.split(fig14.LIMIT_B)
+    below, small, large = fattree.split(fattree.LIMIT_B)
     # By hand: 0.8 + 0.1 (100,000 - 10,220) / (389,820 - 10,220).
     assert below == pytest.approx(0.823651, abs=1e-6)
-    for size, probability in fig14.DATA_MINING:
+    for size, probability in fattree.DATA_MINING:
         part, weight, base = (
-            (small, below, 0.0) if size < fig14.LIMIT_B else (large, 1 - below, below)
+            (small, below, 0.0) if size < fattree.LIMIT_B else (large, 1 - below, below)
         )
         at = [p for p in part if isinstance(p, list) and p[0] == size]
         assert probability in [pytest.approx(base + weight * float(str(p[1]))) for p in at]
     mean = below * table_mean(small) + (1 - below) * table_mean(large)
-    assert mean == pytest.approx(table_mean([list(p) for p in fig14.DATA_MINING]), rel=1e-9)
+    assert mean == pytest.approx(table_mean([list(p) for p in fattree.DATA_MINING]), rel=1e-9)
 
 
 def table_mean(points: list[Any]) -> float:
@@ -172,8 +172,8 @@ def table_mean(points: list[Any]) -> float:
 def test_figure_14_by_the_papers_numbers() -> None:
     rows = []
     for scheme in fattree.SCHEMES:
-        p90 = fig14.PAPER["p90"].get(scheme, 1e-3)
-        p99 = fig14.PAPER["p99"].get(scheme, 2e-3)
+        p90 = fattree.PAPER["p90"].get(scheme, 1e-3)
+        p99 = fattree.PAPER["p99"].get(scheme, 2e-3)
         at = [0.0, 90.0, 99.0, 100.0]
         values = np.interp(np.arange(101), at, [1e-5, p90, p99, 2 * p99])
         same = {"reading": "server", "scheme": scheme, "seed": 1}
@@ -181,6 +181,6 @@ def test_figure_14_by_the_papers_numbers() -> None:
         rows += [{**same, **blank, "label": "short", "fct_established_s": float(v)} for v in values]
         rows += [{**same, **blank, "label": "long"}] * 3
     data = pl.DataFrame(rows)
-    claims = fig14.Fig14(readings=("server",)).claims(data)
+    claims = fattree.Fig14(readings=("server",)).claims(data)
     assert set(verdicts(claims).values()) == {"reproduced"}
     assert len(claims) == 7

@@ -8,19 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.mmptcp import (
-    fig1,
-    fig3,
-    fig9,
-    fig10,
-    mixed,
-    summary,
-    tab1,
-    tab2,
-    tab3,
-    tab8,
-)
-from linkpool.experiments.mmptcp.mixed_table import Row
+from linkpool.experiments.mmptcp import mixed, phases, summary, sweeps, tables
+from linkpool.experiments.mmptcp.mixed import Row
 from linkpool.study import pool
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment
@@ -82,11 +71,11 @@ TIMEOUTS = {"mptcp": _TAIL, "mptcp-faults": _TAIL, "mmptcp": {4: 1, 1: 5}}
 
 
 def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
-    rows = {**tab1.PAPER, **(changes or {})}
+    rows = {**tables.TABLE_1, **(changes or {})}
     return pl.concat(
         labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, long_percent=percent, scheme=scheme)
-        for rate, percent in tab1.LOADS.values()
-        for scheme, row in ((s, rows[rate, s]) for s in tab1.SCHEMES)
+        for rate, percent in tables.LOADS.values()
+        for scheme, row in ((s, rows[rate, s]) for s in tables.TAB1.schemes)
     )
 
 
@@ -95,7 +84,7 @@ def by_scheme(rows: Mapping[str, Row]) -> pl.DataFrame:
 
 
 def test_invented_runs_have_the_numbers_asked_for() -> None:
-    row = tab1.PAPER[1000, "mptcp"]
+    row = tables.TABLE_1[1000, "mptcp"]
     cell = mixed.Cell(run(row))
     assert cell.fct.mean == pytest.approx(row.fct)
     assert cell.fct.sd == pytest.approx(row.fct_sd)
@@ -172,8 +161,8 @@ def test_no_run_has_no_numbers() -> None:
 def figure_1(timeouts: int) -> pl.DataFrame:
     """Return M-fig1: with eight subflows twice the goodput, and so many flows with a timeout."""
     parts = []
-    for point in fig1.EXPERIMENT.points([1]):
-        row = tab1.PAPER[100, "mptcp"]
+    for point in sweeps.FIG1.points([1]):
+        row = tables.TABLE_1[100, "mptcp"]
         met = {1: timeouts}
         if point.keys["subflows"] == 1:
             row, met = replace(row, goodput=row.goodput / 2, fct=row.fct / 1.2, fct_sd=1.0), {1: 10}
@@ -183,7 +172,7 @@ def figure_1(timeouts: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("timeouts", "verdict"), [(16, "reproduced"), (12, "partly"), (9, "not")])
 def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
-    found = verdicts(fig1.EXPERIMENT.claims(figure_1(timeouts)))
+    found = verdicts(sweeps.FIG1.claims(figure_1(timeouts)))
     assert found.pop("timeouts@1:1") == found.pop("timeouts-faults@4:1") == verdict
     assert found["doubles@4:1"] == found["sd-faults@1:1"] == "reproduced"
     assert found["mean@1:1"] == "partly"
@@ -192,9 +181,9 @@ def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("experiment", "data", "count"),
     [
-        (tab1.EXPERIMENT, table_1(), 62),
-        (tab2.EXPERIMENT, by_scheme(tab2.PAPER), 29),
-        (tab3.EXPERIMENT, by_scheme(tab3.PAPER), 37),
+        (tables.TAB1, table_1(), 62),
+        (tables.TAB2, by_scheme(tables.TAB2.published), 29),
+        (tables.TAB3, by_scheme(tables.TAB3.published), 37),
     ],
     ids=["M-tab1", "M-tab2", "M-tab3"],
 )
@@ -226,17 +215,17 @@ def test_the_papers_own_tables_reproduce(
     ],
 )
 def test_table_1_is_judged(changes: dict[str, float], claim: str, verdict: str) -> None:
-    row = replace(tab1.PAPER[100, "mmptcp"], **changes)
-    assert verdicts(tab1.EXPERIMENT.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
+    row = replace(tables.TABLE_1[100, "mmptcp"], **changes)
+    assert verdicts(tables.TAB1.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
 
 
 def test_orders_of_tables_2_and_3_are_judged() -> None:
-    tcp = replace(tab2.PAPER["tcp"], utilisation=90.0, loss=0.00005)
-    found = verdicts(tab2.EXPERIMENT.claims(by_scheme({**tab2.PAPER, "tcp": tcp})))
+    tcp = replace(tables.TAB2.published["tcp"], utilisation=90.0, loss=0.00005)
+    found = verdicts(tables.TAB2.claims(by_scheme({**tables.TAB2.published, "tcp": tcp})))
     assert found["tcp-worst"] == "not"
     assert found["ps-best"] == "partly"  # by its completion times
-    ps_tcp = replace(tab3.PAPER["ps-tcp"], fct=42.0, goodput=56.0)
-    found = verdicts(tab3.EXPERIMENT.claims(by_scheme({**tab3.PAPER, "ps-tcp": ps_tcp})))
+    ps_tcp = replace(tables.TAB3.published["ps-tcp"], fct=42.0, goodput=56.0)
+    found = verdicts(tables.TAB3.claims(by_scheme({**tables.TAB3.published, "ps-tcp": ps_tcp})))
     assert found["scatter-beside-tcp"] == "not"
     assert found["scatter-suffers"] == "not"
     assert found["mmptcp-shorter"] == "reproduced"
@@ -250,13 +239,13 @@ def test_a_lower_mean_is_lower_over_the_seeds(
     shorter: tuple[float, float, float], verdict: str
 ) -> None:
     """By a fiftieth of the mean, which single seeds may or may not show."""
-    row = tab1.PAPER[100, "mmptcp"]
+    row = tables.TABLE_1[100, "mmptcp"]
     parts = []
     for seed, less in enumerate(shorter, 1):
         for scheme, fct in (("mmptcp", row.fct), ("mmptcp-as", row.fct - less)):
             one = labelled(run(replace(row, fct=fct)), scheme=scheme)
             parts.append(one.with_columns(seed=pl.lit(seed)))
-    found = verdicts(fig10.EXPERIMENT.claims(pl.concat(parts)))
+    found = verdicts(phases.FIG10.claims(pl.concat(parts)))
     assert found["mean"] == found["tail-99"] == verdict
     assert found["goodput"] == "reproduced"
 
@@ -276,10 +265,10 @@ def test_tails_of_table_8_by_order(
     parts = []
     for scheme, by_seed in means.items():
         for seed, fct in enumerate(by_seed, 1):
-            row = replace(tab8.PAPER[scheme], fct=fct)
+            row = replace(tables.TAB8.published[scheme], fct=fct)
             one = labelled(run(row), scheme=scheme)
             parts.append(one.with_columns(seed=pl.lit(seed)))
-    assert verdicts(tab8.EXPERIMENT.claims(pl.concat(parts)))["tails"] == verdict
+    assert verdicts(tables.TAB8.claims(pl.concat(parts)))["tails"] == verdict
 
 
 def test_access_loss_of_table_8_is_a_mean_of_ports_and_told_of_all_packets() -> None:
@@ -294,10 +283,10 @@ def test_access_loss_of_table_8_is_a_mean_of_ports_and_told_of_all_packets() -> 
             labelled(
                 pl.concat([run(row), pl.DataFrame(access, schema=SCHEMA)]), scheme=scheme
             ).with_columns(seed=pl.lit(1))
-            for scheme, row in tab8.PAPER.items()
+            for scheme, row in tables.TAB8.published.items()
         ]
     )
-    found = {c.id.partition(".")[2]: c for c in tab8.EXPERIMENT.claims(data)}
+    found = {c.id.partition(".")[2]: c for c in tables.TAB8.claims(data)}
     claim = found["access-mmptcp-uc"]
     assert (claim.measured, claim.verdict.value) == (
         "0.041%; of all packets 0.0176%",
@@ -312,12 +301,12 @@ def figure_9(core: float, later: Sequence[float] = (1.0,)) -> pl.DataFrame:
     Its flows take so many ms more than those beside MPTCP at the highest load, and less before.
     """
     parts = []
-    for load in fig9.LOADS:
+    for load in sweeps.FIG9.loads:
         for seed, ms in enumerate(later, 1):
-            for scheme in fig9.PAIRS:
-                row = replace(tab3.PAPER["mmptcp"], utilisation=60.0)
+            for scheme in sweeps.FIG9.pairs:
+                row = replace(tables.TAB3.published["mmptcp"], utilisation=60.0)
                 if scheme == "mmptcp":
-                    more = ms if load == max(fig9.LOADS) else -1.0
+                    more = ms if load == max(sweeps.FIG9.loads) else -1.0
                     row = replace(row, utilisation=60.0 * core, fct=row.fct + more)
                 part = labelled(summary.summarise(run(row)), load=load, scheme=scheme)
                 parts.append(part.with_columns(seed=pl.lit(seed)))
@@ -326,26 +315,26 @@ def figure_9(core: float, later: Sequence[float] = (1.0,)) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("core", "verdict"), [(1.04, "reproduced"), (1.06, "not")])
 def test_figure_9_equally_well_is_within_a_twentieth(core: float, verdict: str) -> None:
-    assert verdicts(fig9.EXPERIMENT.claims(figure_9(core)))["core-alike"] == verdict
+    assert verdicts(sweeps.FIG9.claims(figure_9(core)))["core-alike"] == verdict
 
 
 @pytest.mark.parametrize(
     ("later", "verdict"), [((3.0, 3.3), "reproduced"), ((5.0, -1.0), "partly")]
 )
 def test_figure_9_crosses_over_the_seeds(later: tuple[float, float], verdict: str) -> None:
-    assert verdicts(fig9.EXPERIMENT.claims(figure_9(1.0, later)))["mmptcp-crosses"] == verdict
+    assert verdicts(sweeps.FIG9.claims(figure_9(1.0, later)))["mmptcp-crosses"] == verdict
 
 
 def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
     """Return Table 3 at every degree; MMPTCP has this loss, that of TCP grows to `slope` times."""
     parts = []
-    for degree in fig3.DEGREES:
-        rows = {scheme: tab3.PAPER[scheme] for scheme in tab3.PAIRS}
+    for degree in sweeps.FIG3.degrees:
+        rows = {scheme: tables.TAB3.published[scheme] for scheme in tables.PAIRS}
         rows["mmptcp"] = replace(rows["mmptcp"], loss=loss)
-        grown = 1 + (slope - 1) * degree / max(fig3.DEGREES)
+        grown = 1 + (slope - 1) * degree / max(sweeps.FIG3.degrees)
         for scheme in ("tcp", "ps-tcp"):
             rows[scheme] = replace(rows[scheme], loss=rows[scheme].loss * grown)
-        if degree == max(fig3.DEGREES):
+        if degree == max(sweeps.FIG3.degrees):
             rows["tcp"] = replace(rows["tcp"], fct=80.5, fct_sd=214.0)
         parts += [
             labelled(summary.summarise(run(row)), degree=degree, scheme=scheme)
@@ -355,20 +344,20 @@ def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
 
 
 def test_figure_3_as_the_text_has_it() -> None:
-    found = verdicts(fig3.EXPERIMENT.claims(figure_3(0.00001, slope=2.0)))
+    found = verdicts(sweeps.FIG3.claims(figure_3(0.00001, slope=2.0)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9
 
 
 def test_figure_3_by_table_3_contradicts_the_text() -> None:
-    found = verdicts(fig3.EXPERIMENT.claims(figure_3(0.0105)))
+    found = verdicts(sweeps.FIG3.claims(figure_3(0.0105)))
     assert found["mmptcp-loss"] == "not"
     assert {found["rises-tcp"], found["rises-ps-tcp"]} == {"not"}
     assert found["mmptcp-goodput"] == "reproduced"
 
 
 def test_hotspots_are_short_queues_of_core_switches() -> None:
-    points = {p.name: tomllib.loads(p.scenario) for p in fig3.EXPERIMENT.points([1])}
+    points = {p.name: tomllib.loads(p.scenario) for p in sweeps.FIG3.points([1])}
     assert len(points) == 7 * 5
     assert "change" not in points["degree 0, scheme tcp"]
     change = points["degree 30, scheme tcp"]["change"]
@@ -382,9 +371,9 @@ def test_hotspots_are_short_queues_of_core_switches() -> None:
 
 
 def test_tables_share_the_runs_that_they_have_in_common() -> None:
-    one = {p.scenario for p in tab1.EXPERIMENT.points([1])}
-    two = {p.scenario for p in tab2.EXPERIMENT.points([1])}
-    three = {p.scenario for p in tab3.EXPERIMENT.points([1])}
-    hotspots = {p.scenario for p in fig3.EXPERIMENT.points([1])}
+    one = {p.scenario for p in tables.TAB1.points([1])}
+    two = {p.scenario for p in tables.TAB2.points([1])}
+    three = {p.scenario for p in tables.TAB3.points([1])}
+    hotspots = {p.scenario for p in sweeps.FIG3.points([1])}
     assert len(one & two) == 3
-    assert len(three & hotspots) == len(tab3.PAIRS)
+    assert len(three & hotspots) == len(tables.PAIRS)

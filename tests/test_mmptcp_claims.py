@@ -5,7 +5,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from linkpool.experiments.mmptcp import mixed, tab4, tab7
+from linkpool.experiments.mmptcp import alone, mixed, phases
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -28,8 +28,8 @@ Incast = Callable[[str, int], tuple[float, float, float]]
 def incast(cell: Incast) -> pl.DataFrame:
     """Return flows of which most take the median, one makes up for the mean; the rest starve."""
     rows = []
-    for scheme in tab7.SCHEMES:
-        for k in tab7.KS:
+    for scheme in alone.SCHEMES:
+        for k in alone.KS:
             median, mean, completed = cell(scheme, k)
             done = round(FLOWS * completed)
             times = [median / 1e3] * done
@@ -46,17 +46,17 @@ def incast(cell: Incast) -> pl.DataFrame:
                 }
                 for time in [*times, *[None] * (FLOWS - done)]
             ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in tab7.EXPERIMENT.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in alone.TAB7.columns})
 
 
 def published(scheme: str, k: int) -> tuple[float, float, float]:
     """Return the numbers of Table 7; both MPTCPs collapse."""
-    at = tab7.KS.index(k)
-    if scheme in tab7.MEDIANS_MS:
-        median = tab7.MEDIANS_MS[scheme][at]
+    at = alone.KS.index(k)
+    if scheme in alone.MEDIANS_MS:
+        median = alone.MEDIANS_MS[scheme][at]
         return median, median / 1e3, 1.0
-    mean = tab7.MPTCP_MEANS_S[at]
-    return 1e3 * mean, mean, tab7.MPTCP_COMPLETED[at]
+    mean = alone.MPTCP_MEANS_S[at]
+    return 1e3 * mean, mean, alone.MPTCP_COMPLETED[at]
 
 
 def faithful(scheme: str, k: int) -> tuple[float, float, float]:
@@ -68,7 +68,7 @@ def test_a_cell_by_hand() -> None:
     table = incast(lambda *_: (100.0, 0.5, 0.75)).filter(
         pl.col("scheme") == "tcp", pl.col("k") == 20
     )
-    cell = tab7.Cell.of(table)
+    cell = alone.Cell.of(table)
     assert cell.completed == pytest.approx(0.75)
     assert cell.quantile_ms(0.5) == pytest.approx(100.0)
     assert cell.fct.mean == pytest.approx(0.5)
@@ -79,21 +79,21 @@ def test_flows_that_the_paper_does_not_count() -> None:
     table = pl.DataFrame(
         {"counted": [True, False, True, False], "fct_established_s": [1, 50, None, None]}
     )
-    cell = tab7.Cell.of(table)
+    cell = alone.Cell.of(table)
     assert cell.fct_s.to_list() == [1]
     assert cell.completed == 1 / 4
 
 
 def test_tab7_reproduces_on_the_paper_s_numbers() -> None:
-    found = verdicts(tab7.EXPERIMENT, incast(published))
+    found = verdicts(alone.TAB7, incast(published))
     # 263 of 80,000 flows are 3.3 in a thousand: three here.
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9 + 1 + 2 * 3 * 2
 
 
 def test_tab7_mptcp_without_a_collapse() -> None:
-    found = verdicts(tab7.EXPERIMENT, incast(faithful))
-    for k in tab7.KS:
+    found = verdicts(alone.TAB7, incast(faithful))
+    for k in alone.KS:
         # All complete: more than twice 49%, 6%, 0.3%.
         assert found[f"mptcp-{k}-mean"] == found[f"mptcp-{k}-completed"] == "not"
         assert found[f"mptcp-faults-{k}-mean"] == "reproduced"
@@ -113,7 +113,7 @@ def test_tab7_medians_are_judged_one_by_one(times: float, verdict: str) -> None:
             else (median, mean, completed)
         )
 
-    found = verdicts(tab7.EXPERIMENT, incast(cell))
+    found = verdicts(alone.TAB7, incast(cell))
     assert found.pop("tcp-40") == verdict
     found.pop("lt-as-tcp")
     assert set(found.values()) == {"reproduced"}
@@ -127,21 +127,21 @@ def test_tab7_alike_for_all_k_or_for_one(unlike: tuple[int, ...], verdict: str) 
         slow = scheme == "mmptcp-lt" and k in unlike
         return (200.0 if slow else 100.0), 0.2, 1.0
 
-    assert verdicts(tab7.EXPERIMENT, incast(cell))["lt-as-tcp"] == verdict
+    assert verdicts(alone.TAB7, incast(cell))["lt-as-tcp"] == verdict
 
 
 def test_tab7_a_collapse_half_as_long_is_partly() -> None:
     def cell(scheme: str, k: int) -> tuple[float, float, float]:
         return (600.0, 3.5, 0.05) if scheme == "mptcp" else published(scheme, k)
 
-    found = verdicts(tab7.EXPERIMENT, incast(cell))
+    found = verdicts(alone.TAB7, incast(cell))
     assert found["mptcp-20-mean"] == "partly"
     assert found["mptcp-20-completed"] == "not"
     assert found["mptcp-40-completed"] == "reproduced"  # 5% and 6.2%
 
 
 def test_tab7_where_no_flow_finishes() -> None:
-    found = verdicts(tab7.EXPERIMENT, incast(lambda *_: (0.0, 0.0, 0.0)))
+    found = verdicts(alone.TAB7, incast(lambda *_: (0.0, 0.0, 0.0)))
     assert set(found.values()) == {"not"}
 
 
@@ -153,7 +153,7 @@ Short = Callable[[str], tuple[float, float, float]]
 def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
     """Return the runs of short flows of one tree, and of a long one that must not count."""
     runs = []
-    for threshold in tab4.THRESHOLDS:
+    for threshold in phases.THRESHOLDS:
         mean, recovered, timed_out = of(threshold)
         blank = {"established": True, "goodput_bps": 1e6}
         rows = [
@@ -174,7 +174,7 @@ def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
         flows = pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in mixed.COLUMNS})
         keys = {"tree": tree, "threshold": threshold, "seed": 1}
         runs.append(
-            tab4.row(flows).select(*(pl.lit(v).alias(k) for k, v in keys.items()), pl.all())
+            phases.row_of(flows).select(*(pl.lit(v).alias(k) for k, v in keys.items()), pl.all())
         )
     return pl.concat(runs)
 
@@ -192,7 +192,7 @@ def in_the_paper(threshold: str) -> tuple[float, float, float]:
 
 
 def judged(of: Short) -> dict[str, str]:
-    return verdicts(tab4.EXPERIMENT, short(of), "@1:1")
+    return verdicts(phases.TAB4, short(of), "@1:1")
 
 
 def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
@@ -204,10 +204,10 @@ def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
 
 def test_tab4_judges_each_tree_by_its_own_data() -> None:
     table = short(in_the_paper)
-    assert set(verdicts(tab4.EXPERIMENT, table, "@4:1").values()) == {"not"}
+    assert set(verdicts(phases.TAB4, table, "@4:1").values()) == {"not"}
     both = pl.concat([table, short(lambda _: (500.0, 0.2, 0.2), "4:1")])
-    assert set(verdicts(tab4.EXPERIMENT, both, "@1:1").values()) == {"reproduced"}
-    assert verdicts(tab4.EXPERIMENT, both, "@4:1")["mean-9"] == "not"
+    assert set(verdicts(phases.TAB4, both, "@1:1").values()) == {"reproduced"}
+    assert verdicts(phases.TAB4, both, "@4:1")["mean-9"] == "not"
 
 
 def test_tab4_without_an_effect_of_the_threshold() -> None:
@@ -256,7 +256,7 @@ def test_tab4_timeouts_in_order(shares: dict[str, float], verdict: str) -> None:
     assert judged(lambda t: (112.0, 0.0, shares.get(t, 0.1)))["timeouts"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [tab4.EXPERIMENT, tab7.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [phases.TAB4, alone.TAB7])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     empty = pl.DataFrame(schema={c.name: KINDS[c.type] for c in experiment.columns})
     assert set(verdicts(experiment, empty).values()) == {"not"}

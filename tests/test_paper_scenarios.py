@@ -24,7 +24,7 @@ record = "{record}"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the folder of a paper that has such tables."""
     monkeypatch.setattr(scenarios, "__file__", str(tmp_path / "scenarios.py"))
-    scenarios._read.cache_clear()
+    scenarios.read.cache_clear()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "scenarios.toml").write_text(TABLES, encoding="utf-8")
     return "mine"
@@ -66,19 +66,25 @@ def test_a_word_that_is_missing_is_an_error(folder: str) -> None:
 
 def test_every_table_is_some_experiment_s(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[tuple[str, str]] = set()
-    read = scenarios._read
+    read = scenarios.read
 
-    def note(folder: str) -> dict[str, Any]:
+    def note(folder: str, name: str) -> dict[str, Any]:
         class Asked(dict[str, Any]):
-            def __getitem__(self, name: str) -> Any:
-                asked.add((folder, name))
-                return super().__getitem__(name)
+            def __getitem__(self, table: str) -> Any:
+                asked.add((f"{folder}/{name}", table))
+                return super().__getitem__(table)
 
-        return Asked(read(folder))
+        return Asked(read(folder, name))
 
-    monkeypatch.setattr(scenarios, "_read", note)
+    monkeypatch.setattr(scenarios, "read", note)
     for one in experiments.all_experiments():
-        assert one.points([1])[0].scenario
-    files = Path(scenarios.__file__).parent.glob("*/scenarios.toml")
-    folders = [file.parent.name for file in files]
-    assert asked == {(folder, name) for folder in folders for name in read(folder)}
+        known: set[tuple[str, str | int | float]] = set()
+        for point in one.points([1]):
+            if not point.keys.items() <= known:  # each value of each key once, as runs are many
+                known |= point.keys.items()
+                assert point.scenario
+    home = Path(scenarios.__file__).parent
+    for kind in ("scenarios", "transports"):
+        folders = [file.parent.name for file in home.glob(f"*/{kind}.toml")]
+        declared = {(f"{f}/{kind}", table) for f in folders for table in read(f, kind)}
+        assert {each for each in asked if each[0].endswith(kind)} == declared

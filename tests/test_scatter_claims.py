@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments.talk import scatter
+from linkpool.experiments.talk.datamining import SCATTER
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -26,11 +26,11 @@ def hosts(mbps: Mapping[str, float]) -> pl.DataFrame:
         for seed in (1, 2)
         for host, rate in enumerate((mean - 5.0, mean + 5.0))
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in scatter.Scatter.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in SCATTER.columns})
 
 
 def verdicts(mbps: Mapping[str, float]) -> dict[str, str]:
-    claims = scatter.EXPERIMENT.claims(hosts(mbps))
+    claims = SCATTER.claims(hosts(mbps))
     return {c.id.partition(".")[2]: c.verdict.value for c in claims}
 
 
@@ -59,12 +59,12 @@ def test_better_than_scattered_in_each_seed(ahead: tuple[float, float], verdict:
     data = pl.concat(
         run.with_columns(seed=pl.lit(seed).cast(pl.Int32)) for seed, run in enumerate(runs, 1)
     )
-    found = {c.id: c.verdict.value for c in scatter.EXPERIMENT.claims(data)}
+    found = {c.id: c.verdict.value for c in SCATTER.claims(data)}
     assert found["T-scatter.scatter"] == verdict
 
 
 def test_only_the_central_scheduler_is_one() -> None:
-    for point in scatter.EXPERIMENT.points([1]):
+    for point in SCATTER.points([1]):
         document = tomllib.loads(point.scenario)
         scheme = str(point.keys["scheme"])
         paths = document["transport"]["flows"].get("paths", "hash")

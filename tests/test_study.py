@@ -16,15 +16,14 @@ from matplotlib.figure import Figure
 from fake_core import FakeCore
 from linkpool import study
 from linkpool.experiments import EXPERIMENTS, registry
-from linkpool.experiments.amp import fig6
-from linkpool.experiments.amp.fig6 import Fig6
+from linkpool.experiments.amp.shift import FIG6, Fig6
 from linkpool.study import Registry, RegistryError
 from linkpool.study.reproduce import SET
 from tables import KINDS
 
 MINE = """
 from dataclasses import dataclass, replace
-from linkpool.experiments.amp.fig6 import EXPERIMENT as FIG6
+from linkpool.experiments.amp.shift import FIG6
 from .shared import NAME
 
 EXPERIMENT = replace(FIG6, id=NAME)
@@ -64,7 +63,7 @@ own = {m for m in sys.modules if m.startswith("linkpool.experiments.")}
 assert own == {"linkpool.experiments.papers"}
 assert "matplotlib" not in sys.modules
 known.load("X-fig6")
-assert "linkpool.experiments.xmp.fig6" in sys.modules
+assert "linkpool.experiments.xmp.rates" in sys.modules
 assert "linkpool.experiments.amp" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -136,7 +135,7 @@ def test_a_folder_must_be_there(tmp_path: Path) -> None:
         ("linkpool.nowhere:EXPERIMENT", "experiment X: cannot load linkpool.nowhere:EXPERIMENT"),
         ("linkpool.units:EXPERIMENT", "experiment X: cannot load linkpool.units:EXPERIMENT"),
         ("linkpool.units:show_seconds", "show_seconds is not an Experiment"),
-        ("linkpool.experiments.amp.fig6:EXPERIMENT", "is registered as X, but its id is A-fig6"),
+        ("linkpool.experiments.amp.shift:FIG6", "is registered as X, but its id is A-fig6"),
     ],
 )
 def test_a_wrong_entry_is_named(target: str, message: str) -> None:
@@ -168,8 +167,8 @@ class Undrawn(Fig6):
 
 
 def one_delay(kind: type[Fig6]) -> Fig6:
-    given = [field.name for field in fields(fig6.EXPERIMENT) if field.init]
-    named = {name: getattr(fig6.EXPERIMENT, name) for name in given}
+    given = [field.name for field in fields(FIG6) if field.init]
+    named = {name: getattr(FIG6, name) for name in given}
     return kind(**{**named, "delays": ("2us",)})
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.xmp import cuts, fig4, recovery
+from linkpool.experiments.xmp import recovery, shifting
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -17,7 +17,7 @@ else:
 
 def shifts(after: dict[int, float], together: float = 1.0) -> pl.DataFrame:
     """Return rates of X-fig4 that change at 10.7 s; `after`: the disturbed subflow's, by beta."""
-    columns = {c.name: KINDS[c.type] for c in fig4.Fig4.columns}
+    columns = {c.name: KINDS[c.type] for c in shifting.Fig4.columns}
     parts = []
     for beta, rate in after.items():
         for subflow, (quiet, shifted) in enumerate([(100e6, rate), (100e6, 150e6)]):
@@ -26,7 +26,7 @@ def shifts(after: dict[int, float], together: float = 1.0) -> pl.DataFrame:
             part = pl.DataFrame({"time_s": times, "goodput_bps": rates}).with_columns(
                 pl.lit(beta).alias("beta"),
                 pl.lit(1).alias("seed"),
-                pl.lit(fig4.SHIFTING).alias("label"),
+                pl.lit(shifting.SHIFTING).alias("label"),
                 pl.lit(subflow).alias("subflow"),
                 pl.lit(together).alias("cuts_together"),
             )
@@ -48,7 +48,7 @@ def test_fig4_a_shift_stalls_at_a_higher_rate_while_all_are_cut_together(
     rate: float, together: float, stalls: str
 ) -> None:
     data = shifts({4: 30e6, 6: rate}, together)
-    found = {claim.id: claim.verdict.value for claim in fig4.EXPERIMENT.claims(data)}
+    found = {claim.id: claim.verdict.value for claim in shifting.FIG4.claims(data)}
     assert found["X-fig4.stalls"] == stalls
     assert found["X-fig4.slower"] == "not"
 
@@ -62,18 +62,18 @@ def test_cuts_of_a_window_by_hand() -> None:
             "cwnd_pkts": [10.0, 10.5, 8.5, 8.2, 9.0, 8.0],
         }
     )
-    assert cuts.times(window)[3, 0].tolist() == [3.0, 6.0]
+    assert shifting.cut_times(window)[3, 0].tolist() == [3.0, 6.0]
 
 
 def test_cuts_near_others_by_hand() -> None:
     mine, other = np.array([1.0, 2.0, 3.5, 9.0]), np.array([1.2, 3.0, 8.5])
-    assert cuts.near(mine, other, 0.5).tolist() == [True, False, True, True]
-    assert cuts.near(mine, np.array([]), 0.5).tolist() == [False] * 4
+    assert shifting.near(mine, other, 0.5).tolist() == [True, False, True, True]
+    assert shifting.near(mine, np.array([]), 0.5).tolist() == [False] * 4
 
 
 def test_fig4_without_data() -> None:
     empty = shifts({4: 30e6}).clear()
-    assert {c.verdict.value for c in fig4.EXPERIMENT.claims(empty)} == {"not"}
+    assert {c.verdict.value for c in shifting.FIG4.claims(empty)} == {"not"}
 
 
 def recovered(factor: dict[str, float], slow: float) -> pl.DataFrame:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments.ndp import inout, perm
-from linkpool.experiments.xmp import fattree, fig11, goodputs, jobs, tab2
+from linkpool.experiments.ndp.experiments import INOUT, PERM
+from linkpool.experiments.xmp import fabric, fattree, goodputs
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -68,7 +68,7 @@ def test_table_2_a_larger_queue_helps_as_much(gain: float, verdict: str) -> None
         {"beside": "lia-2", "limit": limit, "seed": 1, "scheme": "lia-2", "goodput_bps": bps}
         for limit, bps in ((50, 1e8), (100, gain * 1e8))
     ]
-    assert verdicts(tab2.EXPERIMENT, rows)["queue-lia-2"] == verdict
+    assert verdicts(goodputs.TAB2, rows)["queue-lia-2"] == verdict
 
 
 def table_3(slow: float, beside_xmp: float = 1.0) -> list[dict[str, object]]:
@@ -98,7 +98,7 @@ def table_3(slow: float, beside_xmp: float = 1.0) -> list[dict[str, object]]:
     ],
 )
 def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> None:
-    found = verdicts(jobs.TAB3, table_3(slow))
+    found = verdicts(fabric.TAB3, table_3(slow))
     assert found["slow-dctcp"] == found["slow-xmp-2"] == verdict
 
 
@@ -106,14 +106,14 @@ def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> N
     ("times", "verdict"), [(2.0, "reproduced"), (1.6, "partly"), (1.4, "not"), (1.0, "not")]
 )
 def test_table_3_xmp_doubles(times: float, verdict: str) -> None:
-    assert verdicts(jobs.TAB3, table_3(0.0, times))["xmp-dctcp"] == verdict
+    assert verdicts(fabric.TAB3, table_3(0.0, times))["xmp-dctcp"] == verdict
 
 
 @pytest.mark.parametrize(
     ("times", "verdict"), [(0.5, "reproduced"), (0.7, "partly"), (0.8, "not"), (1.0, "not")]
 )
 def test_figure_9_half_of_lia(times: float, verdict: str) -> None:
-    assert verdicts(jobs.FIG9, table_3(0.0, times))["half"] == verdict
+    assert verdicts(fabric.FIG9, table_3(0.0, times))["half"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_figure_11_uses_a_tenth_more(gain: float, verdict: str) -> None:
             "utilisation": 0.5 * (gain if scheme.startswith("xmp") else 1.0),
         }
         for scheme in fattree.SCHEMES
-        for layer in fig11.LAYERS
+        for layer in fabric.LAYERS
     ]
-    assert verdicts(fig11.EXPERIMENT, rows)["xmp-lia-2@random"] == verdict
+    assert verdicts(fabric.FIG11, rows)["xmp-lia-2@random"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_ndp_a_mean_near_the_line_rate(share: float, verdict: str) -> None:
     rows: list[dict[str, object]] = [
         {"k": 8, "scheme": "ndp", "seed": 1, "flow": 0, "goodput_bps": share * 1e10}
     ]
-    assert verdicts(perm.EXPERIMENT, rows)["mean@k=8"] == verdict
+    assert verdicts(PERM, rows)["mean@k=8"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_ndp_each_flow_has_a_quarter(first: float, verdict: str) -> None:
         {"scheme": "ndp", "seed": 1, "flow": flow, "goodput_bps": 1e9 * gbps}
         for flow, gbps in enumerate((first, 2.5, 2.5, 2.5, 7.5))
     ]
-    assert verdicts(inout.EXPERIMENT, rows)["quarters"] == verdict
+    assert verdicts(INOUT, rows)["quarters"] == verdict
 
 
 def medians(dctcp: tuple[float, float, float]) -> list[dict[str, object]]:

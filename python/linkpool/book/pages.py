@@ -295,7 +295,7 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         *_by_paper(known, of),
         "",
     ]
-    for paper, (name, _) in PAPERS.items():
+    for paper, (name, *_) in PAPERS.items():
         mine = [e for e in map(known.load, known) if paper_of(e) == paper]
         if mine:
             lines += [f"## {name[0].upper()}{name[1:]}", "", *_by_experiment(mine, of), ""]
@@ -350,7 +350,7 @@ def _asked(asked: Mapping[str, Entry], count: int) -> list[str]:
 
 def _by_paper(known: Registry, of: Mapping[str, Entry]) -> list[str]:
     rows = []
-    for paper, (name, _) in PAPERS.items():
+    for paper, (name, *_) in PAPERS.items():
         ids = [e.id for e in map(known.load, known) if paper_of(e) == paper]
         claims = [claim for i in ids if i in of for claim in of[i].claims]
         there = sum(i in of for i in ids)

@@ -1,16 +1,11 @@
-"""Columns of the data of experiments, which `columns.toml` of each paper's folder declares."""
+"""Columns of the data of experiments, as each paper's file declares them."""
 
-import sys
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+
+import polars as pl
 
 from linkpool.columns import Column
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from linkpool.experiments.papers import PAPERS
 
 
 def columns(folder: str, name: str) -> tuple[Column, ...]:
@@ -20,12 +15,22 @@ def columns(folder: str, name: str) -> tuple[Column, ...]:
     ['pattern', 'scheme', 'seed', 'place', 'goodput_bps']
     """
     found: list[Column] = []
-    for each in _read(folder)[name]:
+    for each in PAPERS[folder].columns[name]:
         found += columns(folder, each) if isinstance(each, str) else [Column(*each)]
     return tuple(found)
 
 
-@cache
-def _read(folder: str) -> dict[str, Any]:
-    file = Path(__file__).parent / folder / "columns.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+KINDS: Mapping[str, type[pl.DataType]] = {
+    "u32": pl.UInt32,
+    "i32": pl.Int32,
+    "i64": pl.Int64,
+    "f64": pl.Float64,
+    "bool": pl.Boolean,
+    "string": pl.String,
+}
+"""What polars calls the types of columns."""
+
+
+def nothing(of: Sequence[Column]) -> pl.DataFrame:
+    """Return no rows of these columns."""
+    return pl.DataFrame(schema={column.name: KINDS[column.type] for column in of})

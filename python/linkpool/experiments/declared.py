@@ -1,16 +1,34 @@
 """An experiment whose title, place and claims its paper's file declares."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import polars as pl
 
 from linkpool.experiments.papers import EXPERIMENTS, Declared
+from linkpool.result import Result
 from linkpool.study.claims import Ledger
-from linkpool.study.experiment import Experiment
+from linkpool.study.experiment import Experiment, each
 from linkpool.study.point import Point
 from linkpool.study.stated import Stated
+
+
+class Kept(NamedTuple):
+    """Rows of a table of a run that the data keeps as they are.
+
+    Attributes:
+        table: its name.
+        columns: which of its columns, or expressions of them.
+        rows: which of its rows; None: all.
+
+    """
+
+    table: str
+    columns: Sequence[str | pl.Expr]
+    rows: pl.Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -21,6 +39,12 @@ class Published(Experiment, ABC):
         id: its name in its paper's file; one that is `replace`d may have another.
         over: the names of its attributes whose values its runs combine, that of the outermost loop
             first.
+        kept: what the data has of a run, unless `measure` is another.
+        apart: the column by whose values claims are judged apart, and the attribute that has these
+            values, unless `parts` is another; None: all together.
+        said: its extent in words, in which attributes stand in braces; "": its seeds.
+        cuts: the attributes that `shortened` cuts, with the decimal places and the least value of
+            each; none: its seeds.
         declared: what that file says of it.
 
     """
@@ -30,6 +54,10 @@ class Published(Experiment, ABC):
     paper: str = field(init=False)
     seeds: int = field(default=5, kw_only=True)
     over: ClassVar[tuple[str, ...]] = ()
+    kept: ClassVar[Kept | None] = None
+    apart: ClassVar[tuple[str, str] | None] = None
+    said: ClassVar[str] = ""
+    cuts: ClassVar[Mapping[str, tuple[int, float]]] = {}
     declared: Declared = field(default=None, kw_only=True, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -41,6 +69,29 @@ class Published(Experiment, ABC):
             ("paper", declared.paper),
         ):
             object.__setattr__(self, name, value)
+
+    def extent(self) -> str:
+        """Say how much is run."""
+        return self.said.format(**vars(self)) if self.said else super().extent()
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return less of what is cut."""
+        cut = {
+            name: max(round(getattr(self, name) * scale, places or None), least)
+            for name, (places, least) in self.cuts.items()
+        }
+        return replace(self, **cut) if cut else super().shortened(scale)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the rows that are kept of a run."""
+        assert self.kept is not None, f"{self.id} has neither kept rows nor a measure"
+        table, columns, rows = self.kept
+        of_run: pl.DataFrame = getattr(result, table)
+        return (of_run if rows is None else of_run.filter(rows)).select(*columns)
+
+    def parts(self) -> Mapping[str, pl.Expr]:
+        """Return the settings that are judged apart."""
+        return each(self.apart[0], getattr(self, self.apart[1])) if self.apart else {}
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of all combinations and seeds."""

@@ -48,10 +48,19 @@ class Declared(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """A paper, or the open questions, with the experiments in its order."""
+    """A paper, or the open questions, with the experiments in its order.
+
+    Attributes:
+        name: as people call it.
+        experiments: by id.
+        columns: of the data of experiments, or of what several have in common, by name. Each is a
+            list of columns, as the fields of a `Column`, and of names of others.
+
+    """
 
     name: str
     experiments: dict[str, Declared]
+    columns: dict[str, list[Any]]
 
 
 def paper(folder: str) -> Paper:
@@ -59,7 +68,10 @@ def paper(folder: str) -> Paper:
     file = Path(__file__).parent / folder / "paper.toml"
     content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     name, shared = content.pop("name"), content.pop("claims", {})
-    return Paper(name, {i: _declared(folder, shared, **of) for i, of in content.items()})
+    columns = content.pop("columns", {})
+    columns |= {i: of.pop("columns") for i, of in content.items() if "columns" in of}
+    experiments = {i: _declared(folder, shared, **of) for i, of in content.items()}
+    return Paper(name, experiments, columns)
 
 
 def _declared(

@@ -3,7 +3,7 @@
 Keys choose rows: `mean(data, "goodput_bps", scheme="amp")` is of the rows whose scheme is AMP.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,6 +69,11 @@ def show(value: float | None, unit: str = "", factor: float = 1.0) -> str:
     return "no data" if value is None else f"{value * factor:.4g} {unit}".rstrip()
 
 
+def span(values: Sequence[float]) -> str:
+    """Write the least and the greatest of some values."""
+    return f"{min(values):.3g} to {max(values):.3g}" if values else "no data"
+
+
 def told(form: str, value: float | None) -> str:
     """Write a value by a format, if there is one.
 
@@ -78,11 +83,13 @@ def told(form: str, value: float | None) -> str:
     return "no data" if value is None else form.format(value)
 
 
-def each_named(of: Mapping[str, float | None], form: str = "{:.3g}") -> str:
+def each_named(
+    of: Mapping[str, float | None], form: str = "{:.3g}", nothing: str = "no data"
+) -> str:
     """Write a value of each scheme that has one.
 
     >>> each_named({"amp": 0.5, "xmp": None})
     'AMP 0.5'
     """
     known = {NAMES[s]: form.format(v) for s, v in of.items() if v is not None}
-    return ", ".join(f"{name} {value}" for name, value in known.items()) or "no data"
+    return ", ".join(f"{name} {value}" for name, value in known.items()) or nothing

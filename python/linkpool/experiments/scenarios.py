@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkpool.study.toml import Value
+from linkpool.study.toml import Table, Value
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -24,7 +24,7 @@ def scenario(folder: str, name: str, /, **words: "Value | None") -> dict[str, An
     >>> scenario("xmp", "X-fig6", beta=4, one={}, two={}, three={})["name"]
     'XMP, four flows on one link, beta = 4'
     """
-    return filled(_read(folder)[name], words)
+    return filled(read(folder, "scenarios")[name], words)
 
 
 def filled(table: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,9 +33,21 @@ def filled(table: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def transport(folder: str, own: str | Mapping[str, Any], /, **keys: Value) -> Table:
+    """Return a transport of `transports.toml`, or one that is `like` one of these.
+
+    >>> transport("ndp", {"like": "ndp", "min_rto": "1ms"}, initial_window=20)
+    {'control': 'ndp', 'min_rto': '1ms', 'initial_window': 20}
+    """
+    settings = dict(read(folder, "transports")[own] if isinstance(own, str) else own)
+    like = settings.pop("like", None)
+    return {**(transport(folder, like) if like else {}), **settings, **keys}
+
+
 @cache
-def _read(folder: str) -> dict[str, Any]:
-    file = Path(__file__).parent / folder / "scenarios.toml"
+def read(folder: str, name: str) -> dict[str, Any]:
+    """Read a file of a folder."""
+    file = Path(__file__).parent / folder / f"{name}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 

@@ -1,8 +1,7 @@
 """AMP, Figure 13: long flows of half the servers beside short ones of the others, in a fat-tree."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -14,10 +13,10 @@ from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
+from linkpool.experiments.rows import Floats, by_seed, each_named, mean, values
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, below, same, together, weakest
-from linkpool.study.experiment import Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -37,21 +36,14 @@ class Fig13(Published):
 
     id: str = "A-fig13"
     duration_s: float = DURATION_S
+    schemes: ClassVar = fattree.SCHEMES
+    over: ClassVar = ("schemes",)
+    said: ClassVar = "{duration_s:g} s of simulated time"
+    cuts: ClassVar = {"duration_s": (6, 0.01)}
     columns: ClassVar = declared.columns("amp", "A-fig13")
 
-    def extent(self) -> str:
-        """Say how long each run is."""
-        return f"{self.duration_s:g} s of simulated time"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Return it with less simulated time."""
-        return replace(self, duration_s=max(DURATION_S * scale, 0.01))
-
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return a run for each scheme; all have the same flows."""
-        return [self._point(scheme, seed) for scheme in fattree.SCHEMES for seed in seeds]
-
-    def _point(self, scheme: str, seed: int) -> Point:
+    def point(self, seed: int, scheme: str) -> Point:
+        """Return the run of a scheme; all have the same flows."""
         work = fattree.HOSTS / 2 * self.duration_s * fattree.LINK_BPS / 8 / fattree.PACKET_B
         written = partial(self._scenario, scheme, seed)
         return Point({"scheme": scheme}, written, seed, self.duration_s, work)
@@ -66,32 +58,40 @@ class Fig13(Published):
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the three panels' values."""
-        flows = result.flows
-        short = flows.filter(pl.col("label") == fattree.SHORT).select(
-            pl.lit("fct").alias("kind"),
-            pl.lit("").alias("name"),
-            pl.col("fct_established_s").alias("value"),
-        )
-        long = flows.filter(pl.col("label") == fattree.LONG).select(
-            pl.lit("goodput").alias("kind"),
-            pl.lit("").alias("name"),
-            pl.col("goodput_bps").alias("value"),
-        )
-        return pl.concat([short, long, _utilisation(result.links, self.duration_s)])
+        kinds = {
+            "fct": (fattree.SHORT, "fct_established_s"),
+            "goodput": (fattree.LONG, "goodput_bps"),
+        }
+        rows = [
+            result.flows.filter(label=label).select(
+                pl.lit(kind).alias("kind"), pl.lit("").alias("name"), pl.col(of).alias("value")
+            )
+            for kind, (label, of) in kinds.items()
+        ]
+        return pl.concat([*rows, _utilisation(result.links, self.duration_s)])
 
     def frame(self) -> Frame:
         """Return the three panels."""
 
+        def cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float) -> None:
+            for scheme in fattree.SCHEMES:
+                found = values(data, "value", scheme=scheme, kind=kind)
+                style.distribution(axes, scheme, unit * found)
+            axes.set_ylim(0.0, 1.0)
+
         def short(axes: Axes, data: pl.DataFrame) -> None:
-            _cdf(axes, data, "fct", 1e3)
+            cdf(axes, data, "fct", 1e3)
             style.plain_log_x(axes)
 
         def long(axes: Axes, data: pl.DataFrame) -> None:
-            _cdf(axes, data, "goodput", 1e-9)
+            cdf(axes, data, "goodput", 1e-9)
 
         def layers(axes: Axes, data: pl.DataFrame) -> None:
             names = [name for _, _, name in fattree.LAYERS]
-            shares = {s: [_layer(data, s, name) for name in names] for s in fattree.SCHEMES}
+            shares = {
+                s: [mean(data, "value", scheme=s, name=name) for name in names]
+                for s in fattree.SCHEMES
+            }
             style.bars(axes, names, shares)
             for label in axes.get_xticklabels():
                 label.set(rotation=45, ha="right", rotation_mode="anchor")
@@ -105,9 +105,38 @@ class Fig13(Published):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the text's claims about each panel."""
-        _short(ledger, data)
-        _long(ledger, data)
-        _layers(ledger, data)
+        fct, goodput = (
+            {s: by_seed(data, "value", scheme=s, kind=kind) for s in fattree.SCHEMES}
+            for kind in ("fct", "goodput")
+        )
+        means = {s: mean(data, "value", scheme=s, kind="fct") for s in fattree.SCHEMES}
+        known = ", ".join(
+            f"{NAMES[s]} {show_seconds(m)}" for s, m in means.items() if m is not None
+        )
+        left = data.filter(kind="fct")["value"].null_count()
+        shown = f"mean FCT beside {known or 'no data'}{f'; {left} unfinished' if left else ''}"
+        best = (below(fct[s], fct["dcm"], fct["dctcp"]) for s in ("amp", "xmp"))
+        ledger.judge("fct-best", shown, together(*best))
+        ledger.judge("fct-worst", shown, fct["dctcp"], *(fct[s] for s in fattree.MULTIPATH))
+        worse = _share_worse(*(values(data, "value", scheme=s, kind="fct") for s in ("dcm", "amp")))
+        of_them = show_number(worse) if worse is None else f"{worse:.0%}"
+        shown = f"quantiles more than {WORSE:g} times as long: {of_them} of them"
+        ledger.judge("fct-dcm", shown, worse)
+        gbps = {s: mean(data, "value", scheme=s, kind="goodput") for s in fattree.SCHEMES}
+        each = each_named({s: None if m is None else m / 1e9 for s, m in gbps.items()})
+        shown = f"mean goodput, Gbps: {each}"
+        ledger.judge("goodput-alike", shown, gbps["amp"], gbps["xmp"])
+        others = (of for s, of in goodput.items() if s != "dcm")
+        ledger.judge("goodput-dcm", shown, goodput["dcm"], *others)
+        multipath = (goodput[s] for s in fattree.MULTIPATH)
+        ledger.judge("goodput-dctcp", shown, goodput["dctcp"], *multipath)
+        used: dict[str, list[float]] = {}
+        for _, _, name in fattree.LAYERS:
+            shares = [mean(data, "value", scheme=s, name=name) for s in fattree.MULTIPATH]
+            used[name] = [share for share in shares if share is not None]
+        spans = [f"{name} {min(of):.1%} to {max(of):.1%}" for name, of in used.items() if of]
+        alike = (same(max(of, default=None), min(of, default=None)) for of in used.values())
+        ledger.judge("utilisation", "; ".join(spans) or "no data", weakest(*alike))
 
 
 def workload(duration_s: float, seed: int) -> list[Value]:
@@ -176,89 +205,12 @@ def _utilisation(links: pl.DataFrame, duration_s: float) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"kind": pl.String, "name": pl.String, "value": pl.Float64})
 
 
-def _values(data: pl.DataFrame, scheme: str, kind: str) -> "np.ndarray":
-    rows = data.filter((pl.col("scheme") == scheme) & (pl.col("kind") == kind))
-    return np.sort(rows["value"].drop_nulls().to_numpy())
-
-
-def _mean(data: pl.DataFrame, scheme: str, kind: str) -> float | None:
-    values = _values(data, scheme, kind)
-    return float(values.mean()) if values.size else None
-
-
-def _by_seed(data: pl.DataFrame, scheme: str, kind: str) -> dict[int, float]:
-    rows = data.filter((pl.col("scheme") == scheme) & (pl.col("kind") == kind)).drop_nulls("value")
-    means = rows.group_by("seed", maintain_order=True).agg(pl.col("value").mean())
-    return dict(means.iter_rows())
-
-
-def _layer(data: pl.DataFrame, scheme: str, name: str) -> float | None:
-    rows = data.filter((pl.col("scheme") == scheme) & (pl.col("name") == name))
-    value = rows["value"].mean()
-    return float(value) if isinstance(value, float) else None
-
-
-def _cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float) -> None:
-    for scheme in fattree.SCHEMES:
-        style.distribution(axes, scheme, unit * _values(data, scheme, kind))
-    axes.set_ylim(0.0, 1.0)
-
-
-def _short(ledger: Ledger, data: pl.DataFrame) -> None:
-    means = {s: m for s in fattree.SCHEMES if (m := _mean(data, s, "fct")) is not None}
-    shown = ", ".join(f"{NAMES[s]} {show_seconds(m)}" for s, m in means.items()) or "no data"
-    shown = f"mean FCT beside {shown}{_unfinished(data)}"
-    fct = {s: _by_seed(data, s, "fct") for s in fattree.SCHEMES}
-    ledger.judge(
-        "fct-best",
-        shown,
-        together(*(below(fct[best], fct["dcm"], fct["dctcp"]) for best in ("amp", "xmp"))),
-    )
-    ledger.judge("fct-worst", shown, fct["dctcp"], *(fct[s] for s in fattree.MULTIPATH))
-    worse = _share_worse(_values(data, "dcm", "fct"), _values(data, "amp", "fct"))
-    ledger.judge(
-        "fct-dcm", f"quantiles more than {WORSE:g} times as long: {_percent(worse)} of them", worse
-    )
-
-
-def _long(ledger: Ledger, data: pl.DataFrame) -> None:
-    means = {s: m for s in fattree.SCHEMES if (m := _mean(data, s, "goodput")) is not None}
-    shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
-    shown = f"mean goodput, Gbps: {shown}"
-    goodput = {s: _by_seed(data, s, "goodput") for s in fattree.SCHEMES}
-    ledger.judge("goodput-alike", shown, means.get("amp"), means.get("xmp"))
-    ledger.judge(
-        "goodput-dcm", shown, goodput["dcm"], *(of for s, of in goodput.items() if s != "dcm")
-    )
-    ledger.judge("goodput-dctcp", shown, goodput["dctcp"], *(goodput[s] for s in fattree.MULTIPATH))
-
-
-def _layers(ledger: Ledger, data: pl.DataFrame) -> None:
-    judged = []
-    shown = []
-    for _, _, name in fattree.LAYERS:
-        shares = [v for s in fattree.MULTIPATH if (v := _layer(data, s, name)) is not None]
-        judged.append(same(max(shares, default=None), min(shares, default=None)))
-        if shares:
-            shown.append(f"{name} {min(shares):.1%} to {max(shares):.1%}")
-    ledger.judge("utilisation", "; ".join(shown) or "no data", weakest(*judged))
-
-
-def _share_worse(one: "np.ndarray", other: "np.ndarray") -> float | None:
+def _share_worse(one: Floats, other: Floats) -> float | None:
     """Return the share of the percentiles at which one is longer than the other."""
     if not one.size or not other.size:
         return None
     at = np.arange(1, 100)
     return float(np.mean(np.percentile(one, at) > WORSE * np.percentile(other, at)))
-
-
-def _unfinished(data: pl.DataFrame) -> str:
-    rows = data.filter((pl.col("kind") == "fct") & pl.col("value").is_null())
-    return f"; {rows.height} unfinished" if rows.height else ""
-
-
-def _percent(share: float | None) -> str:
-    return show_number(share) if share is None else f"{share:.0%}"
 
 
 EXPERIMENT = Fig13()

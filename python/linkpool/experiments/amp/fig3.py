@@ -7,7 +7,6 @@ delay and those of the hosts are a hundred times as fast. The paper counts the p
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ from matplotlib.figure import Figure
 from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Published
+from linkpool.experiments.rows import Floats, mean, ratio, spread, told, values
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import jain
@@ -43,27 +43,53 @@ class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
 
     id: str = "A-fig3"
+    cases: ClassVar = tuple(CASES)
+    over: ClassVar = ("cases",)
     columns: ClassVar = declared.columns("amp", "A-fig3")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return each case with each seed, which draws the flows' starts."""
-        return [_point(case, seed) for case in CASES for seed in seeds]
+    def point(self, seed: int, case: str) -> Point:
+        """Return the run of a case; the seed draws the flows' starts."""
+        single, multi = CASES[case]
+        rng = random.Random(f"Figure 3, seed {seed}")
+        kinds = [(SINGLE, "dctcp")] * single + [(MULTI, "xmp")] * multi
+        flows: list[Value] = [
+            {
+                "transport": scheme,
+                "label": label,
+                "from": f"S{i + 1}",
+                "to": f"D{i + 1}",
+                "start": setting.seconds(rng.uniform(0.0, 100e-6)),
+            }
+            for i, (label, scheme) in enumerate(kinds)
+        ]
+        schemes = dict.fromkeys(scheme for _, scheme in kinds)
+        written = scenario(
+            "amp",
+            "A-fig3",
+            case=case,
+            duration=setting.seconds(DURATION_S),
+            pairs=len(kinds),
+            transports={s: setting.transport(s, {"cwnd_min": 1}) for s in schemes},
+            flows=flows,
+            start=setting.seconds(FROM_S),
+            until=setting.seconds(UNTIL_S),
+        )
+        work = DURATION_S * setting.packets_per_second()
+        return Point({"case": case}, dumps(written), seed, DURATION_S, work)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the samples of queue and windows, goodputs and the share of marked packets."""
         labels = result.flows.select("flow", "label")
-        queue = _rows(
-            result.queue.filter(pl.col("link") == LINK), "queue", value=pl.col("queue_pkts")
-        )
-        cwnd = _rows(
-            result.cwnd.join(labels, on="flow", maintain_order="left"),
-            "cwnd",
-            pl.col("cwnd_pkts"),
-        )
-        goodput = _rows(result.flows, "goodput", pl.col("goodput_bps"))
-        link = result.links.filter(pl.col("link") == LINK)
-        marked = _rows(link, "marked", pl.col("marks") / pl.col("packets"))
-        return pl.concat([queue, cwnd, goodput, marked])
+        queue, link = (table.filter(link=LINK) for table in (result.queue, result.links))
+        cwnd = result.cwnd.join(labels, on="flow", maintain_order="left")
+        marked = pl.col("marks") / pl.col("packets")
+        rows = [
+            _rows(queue, "queue", pl.col("queue_pkts")),
+            _rows(cwnd, "cwnd", pl.col("cwnd_pkts")),
+            _rows(result.flows, "goodput", pl.col("goodput_bps")),
+            _rows(link, "marked", marked),
+        ]
+        return pl.concat(rows)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw queue and windows over a short time, a column per case."""
@@ -91,43 +117,28 @@ class Fig3(Published):
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge each case; there is no link delay to vary."""
-        a, b, c = (_Case(data.filter(pl.col("case") == case)) for case in CASES)
-        _judge_a(ledger, a)
-        _judge_b(ledger, b)
-        _judge_c(ledger, c)
-
-
-def _point(case: str, seed: int) -> Point:
-    single, multi = CASES[case]
-    rng = random.Random(f"Figure 3, seed {seed}")
-    kinds = [(SINGLE, "dctcp")] * single + [(MULTI, "xmp")] * multi
-    flows: list[Value] = [
-        {
-            "transport": scheme,
-            "label": label,
-            "from": f"S{i + 1}",
-            "to": f"D{i + 1}",
-            "start": setting.seconds(rng.uniform(0.0, 100e-6)),
-        }
-        for i, (label, scheme) in enumerate(kinds)
-    ]
-    written = scenario(
-        "amp",
-        "A-fig3",
-        case=case,
-        duration=setting.seconds(DURATION_S),
-        pairs=len(kinds),
-        queue={**setting.queue(MARK), "count_in_service": True},
-        transports={
-            scheme: setting.transport(scheme, {"cwnd_min": 1})
-            for scheme in dict.fromkeys(s for _, s in kinds)
-        },
-        flows=flows,
-        start=setting.seconds(FROM_S),
-        until=setting.seconds(UNTIL_S),
-    )
-    work = DURATION_S * setting.packets_per_second()
-    return Point({"case": case}, dumps(written), seed, DURATION_S, work)
+        a, b, c = (data.filter(case=case) for case in CASES)
+        windows = values(a, "value", quantity="cwnd")
+        share = float(((windows >= 1.0) & (windows <= 3.0)).mean()) if windows.size else None
+        shown = f"{_range(windows)}; within 1-3 in {_percent(share)} of samples"
+        ledger.judge("a-cwnd", shown, share)
+        _judge_fair(ledger, "a-fair", a)
+        _judge_marked(ledger, "b-marked", b)
+        windows = values(b, "value", quantity="cwnd")
+        middle = _median(np.floor(windows))
+        judged = grade(middle == 1.0, middle == 2.0, "median of whole packets 1; partly: 2")
+        ledger.judge("b-cwnd", f"{_range(windows)}; median of whole packets {middle}", judged)
+        lengths = values(b, "value", quantity="queue")
+        share = float((lengths > MARK).mean()) if lengths.size else None
+        shown = f"median {_median(lengths)}; above K in {_percent(share)} of samples"
+        ledger.judge("b-queue", shown, share)
+        _judge_fair(ledger, "b-fair", b)
+        _judge_marked(ledger, "c-marked", c)
+        goodputs = (mean(c, "value", quantity="goodput", label=label) for label in (MULTI, SINGLE))
+        times = ratio(*goodputs)
+        ledger.judge("c-ratio", told("{:.3g} times its goodput", times), times)
+        middle = _median(values(c, "value", quantity="queue"))
+        ledger.judge("c-queue", f"median {middle}", middle)
 
 
 def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
@@ -144,92 +155,28 @@ def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
     return table.select(named, *kept, *times, value.cast(pl.Float64).alias("value"))
 
 
-class _Case:
-    """The data of one case."""
-
-    def __init__(self, rows: pl.DataFrame) -> None:
-        self._rows = rows
-
-    def values(
-        self, quantity: str, label: str | None = None
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        rows = self._rows.filter(pl.col("quantity") == quantity)
-        if label is not None:
-            rows = rows.filter(pl.col("label") == label)
-        return rows["value"].to_numpy().astype(np.float64)
-
-    def fairness(self) -> float | None:
-        """Return the least Jain's index of the single-path flows over the seeds."""
-        rows = self._rows.filter(pl.col("quantity") == "goodput", pl.col("label") == SINGLE)
-        indices = [jain(run["value"].to_numpy()) for run in rows.partition_by("seed")]
-        return min((i for i in indices if i is not None), default=None)
-
-    def ratio(self) -> float | None:
-        """Return the multipath flows' mean goodput over the single-path flows'."""
-        multi, single = self.values("goodput", MULTI), self.values("goodput", SINGLE)
-        return float(multi.mean() / single.mean()) if multi.size and single.size else None
-
-
-def _judge_a(ledger: Ledger, case: _Case) -> None:
-    windows = case.values("cwnd")
-    share = float(((windows >= 1.0) & (windows <= 3.0)).mean()) if windows.size else None
-    ledger.judge(
-        "a-cwnd",
-        f"{_range(windows)}; within 1-3 in {_percent(share)} of samples",
-        share,
-    )
-    _judge_fair(ledger, "a-fair", case)
-
-
-def _judge_b(ledger: Ledger, case: _Case) -> None:
-    _judge_marked(ledger, "b-marked", case)
-    windows = case.values("cwnd")
-    median = float(np.median(np.floor(windows))) if windows.size else None
-    ledger.judge(
-        "b-cwnd",
-        f"{_range(windows)}; median of whole packets {median}",
-        grade(median == 1.0, median == 2.0, "median of whole packets 1; partly: 2"),
-    )
-    lengths = case.values("queue")
-    share = float((lengths > MARK).mean()) if lengths.size else None
-    ledger.judge(
-        "b-queue",
-        f"median {_median(lengths)}; above K in {_percent(share)} of samples",
-        share,
-    )
-    _judge_fair(ledger, "b-fair", case)
-
-
-def _judge_c(ledger: Ledger, case: _Case) -> None:
-    _judge_marked(ledger, "c-marked", case)
-    ratio = case.ratio()
-    ledger.judge("c-ratio", "no data" if ratio is None else f"{ratio:.3g} times its goodput", ratio)
-    median = _median(case.values("queue"))
-    ledger.judge("c-queue", f"median {median}", median)
-
-
-def _judge_marked(ledger: Ledger, name: str, case: _Case) -> None:
-    shares = case.values("marked")
-    share = float(shares.mean()) if shares.size else None
+def _judge_marked(ledger: Ledger, name: str, case: pl.DataFrame) -> None:
+    share = mean(case, "value", quantity="marked")
     ledger.judge(name, f"{_percent(share)} of packets", share)
 
 
-def _judge_fair(ledger: Ledger, name: str, case: _Case) -> None:
-    index = case.fairness()
-    shown = "no data" if index is None else f"Jain's index {index:.3f} in the worst seed"
-    ledger.judge(name, shown, index)
+def _judge_fair(ledger: Ledger, name: str, case: pl.DataFrame) -> None:
+    """Judge the least Jain's index of the single-path flows over the seeds."""
+    goodputs = case.filter(quantity="goodput", label=SINGLE)
+    index = spread(goodputs, lambda run: jain(run["value"].to_numpy())).low
+    ledger.judge(name, told("Jain's index {:.3f} in the worst seed", index), index)
 
 
 def _percent(share: float | None) -> str:
-    return "no data" if share is None else f"{share:.1%}"
+    return told("{:.1%}", share)
 
 
-def _range(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    return f"{values.min():.2f} to {values.max():.2f}" if values.size else "no data"
+def _range(of: Floats) -> str:
+    return f"{of.min():.2f} to {of.max():.2f}" if of.size else "no data"
 
 
-def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    return float(np.median(values)) if values.size else None
+def _median(of: Floats) -> float | None:
+    return float(np.median(of)) if of.size else None
 
 
 def _draw_queue(axes: Axes, rows: pl.DataFrame) -> None:

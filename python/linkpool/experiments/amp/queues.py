@@ -1,12 +1,21 @@
-"""The bottleneck's queue length over time, as a histogram."""
+"""AMP, Figure 10: queue lengths without the syndrome and with it, as histograms."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from matplotlib.axes import Axes
 
+from linkpool.experiments import columns as declared
+from linkpool.experiments.amp.syndrome import Mix, Mixes
+from linkpool.experiments.rows import difference, told
 from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
+from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value
 
 LINK = "W->R"
@@ -17,7 +26,7 @@ SPARSE: dict[str, Value] = {"queue": {"links": [LINK], "every": "100us", "from":
 
 
 def histogram(result: Result) -> pl.DataFrame:
-    """Return how many samples found each queue length, in packets."""
+    """Return how many samples found each queue length of the bottleneck, in packets."""
     lengths = result.queue.filter(pl.col("link") == LINK)
     found = lengths.group_by("queue_pkts").agg(pl.len().alias("samples")).sort("queue_pkts")
     return found.with_columns(pl.col("queue_pkts").cast(pl.UInt32))
@@ -48,3 +57,76 @@ class Distribution:
         """Return the share of samples above a length."""
         index = np.searchsorted(self.lengths, length, side="right")
         return 1.0 - (float(self.shares[index - 1]) if index else 0.0)
+
+    def draw(self, axes: Axes, scheme: str) -> None:
+        """Draw it as that of a scheme."""
+        x, y, look = [self.lengths[0], *self.lengths], [0.0, *self.shares], LOOKS[scheme]
+        label = NAMES[scheme]
+        axes.step(x, y, look.dash, where="post", color=look.colour, label=label)
+
+
+CASES = ((1, "a) 1 multipath flow"), (4, "b) 4 multipath flows"))
+INFLATED = 20
+
+
+@dataclass(frozen=True)
+class Fig10(Mixes):
+    """4 DCTCP flows with one multipath flow, and with four."""
+
+    id: str = "A-fig10"
+    schemes: tuple[str, ...] = ("dcm", "xmp", "amp")
+    columns: ClassVar = declared.columns("amp", "A-fig10")
+
+    def mixes(self) -> list[Mix]:
+        """Return both cases with every scheme."""
+        return [
+            Mix(scheme, multipath=count, dctcp=4, record=RECORD)
+            for count, _ in CASES
+            for scheme in self.schemes
+        ]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the histogram of the bottleneck's queue length."""
+        return histogram(result)
+
+    def frame(self) -> Frame:
+        """Return a panel per case: the distribution functions of the schemes."""
+
+        def panel(count: int, name: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                for scheme, found in self._found(data, count).items():
+                    found.draw(axes, scheme)
+
+            return Panel(paint, f"{name}, {{}} links", "queue length (packets)", "CDF")
+
+        return Frame([panel(*case) for case in CASES], self.title, (3.8, 2.5), sharex=True)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge both cases at each delay."""
+        one = {s: of.quantile(0.5) for s, of in self._found(data, 1).items()}
+        busy = self._found(data, 4)
+        four = {s: of.quantile(0.5) for s, of in busy.items()}
+        gap = max(one.values()) - min(one.values()) if len(one) > 1 else None
+        ledger.judge(
+            "a-alike", "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in one.items()), gap
+        )
+        ledger.judge("a-amp", str(one.get("amp")), one.get("amp"))
+        for scheme in ("dcm", "xmp"):
+            share = busy[scheme].above(INFLATED) if scheme in busy else None
+            longer = (
+                four[scheme] / one[scheme] - 1.0 if scheme in four and one.get(scheme) else None
+            )
+            ledger.judge("b-{scheme}", told("{:.1%} of the time", share), share, scheme=scheme)
+            shown = told("{:.0%} longer", longer)
+            ledger.judge("b-{scheme}-inflation", shown, longer, scheme=scheme)
+        ledger.judge("b-amp", str(four.get("amp")), four.get("amp"))
+        more = difference(four.get("amp"), one.get("amp"))
+        ledger.judge("b-amp-difference", told("{:g} packets", more), more)
+
+    def _found(self, data: pl.DataFrame, count: int) -> dict[str, Distribution]:
+        """Return the queue lengths of each scheme over all seeds with so many multipath flows."""
+        found = {s: Distribution.of(data.filter(scheme=s, multipath=count)) for s in self.schemes}
+        return {scheme: of for scheme, of in found.items() if of is not None}
+
+
+EXPERIMENT = Fig10()

@@ -1,4 +1,4 @@
-"""Traffic shifting in the paper's Figure 5: the common part of Figures 6 and 11.
+"""AMP, Figures 6 and 11: traffic shifting in the paper's Figure 5.
 
 When is a shift complete? The paper reads a time off its figure, so a criterion is needed. Ours: a
 subflow has *settled* once its window, averaged over 0.5 ms, is nearer to its later value than a
@@ -9,7 +9,7 @@ about what an eye tells apart in the paper's figure.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
+from linkpool.experiments.rows import difference, ratio, told
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
@@ -68,18 +69,28 @@ class Shift(setting.Delayed):
     """A multipath flow of two subflows, one of which is disturbed, then the other."""
 
     schemes: tuple[str, ...]
-    delays: tuple[str, ...] = setting.DELAYS
     seeds: int = field(default=10, kw_only=True)
+    over: ClassVar = ("delays", "schemes")
     columns: ClassVar = declared.columns("amp", "shift")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every scheme, delay and seed."""
-        return [
-            _point(scheme, delay, seed)
-            for delay in self.delays
-            for scheme in self.schemes
-            for seed in seeds
-        ]
+    def point(self, seed: int, delay: str, scheme: str) -> Point:
+        """Return the run of a scheme."""
+        rng = random.Random(f"traffic shifting, seed {seed}")
+        written = scenario(
+            "amp",
+            "shift",
+            scheme=scheme,
+            delay=delay,
+            transport=setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
+            dctcp=setting.transport("dctcp", {}),
+            first=setting.seconds(rng.uniform(0.0, 1e-3)),
+            second=setting.seconds(1.0 + rng.uniform(0.0, 1e-3)),
+            every=setting.seconds(EVERY_S),
+            start=setting.seconds(BEFORE_S[0]),
+            until=setting.seconds(AFTER_S[1]),
+        )
+        keys: Keys = {"delay": delay, "scheme": scheme}
+        return Point(keys, dumps(written), seed, 3.0, 6.0 * setting.packets_per_second())
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the windows around the shift, and how long it took."""
@@ -158,21 +169,30 @@ def _panel(axes: Axes, rows: pl.DataFrame, scheme: str) -> None:
     axes.legend(loc="center right")
 
 
-def _point(scheme: str, delay: str, seed: int) -> Point:
-    rng = random.Random(f"traffic shifting, seed {seed}")
-    written = scenario(
-        "amp",
-        "shift",
-        scheme=scheme,
-        delay=delay,
-        queue=setting.queue(),
-        transport=setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
-        dctcp=setting.transport("dctcp", {}),
-        first=setting.seconds(rng.uniform(0.0, 1e-3)),
-        second=setting.seconds(1.0 + rng.uniform(0.0, 1e-3)),
-        every=setting.seconds(EVERY_S),
-        start=setting.seconds(BEFORE_S[0]),
-        until=setting.seconds(AFTER_S[1]),
-    )
-    keys: Keys = {"delay": delay, "scheme": scheme}
-    return Point(keys, dumps(written), seed, 3.0, 6.0 * setting.packets_per_second())
+@dataclass(frozen=True)
+class Fig6(Shift):
+    """The claims of section 4.1."""
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge both shift times, and their order, at each delay."""
+        times = self.judge_times(ledger, data, {"mptcp-cut": 3.0, "dcm": 7.0})
+        later = difference(times["dcm"].value, times["mptcp-cut"].value)
+        ledger.judge("slower", told("{:.2f} ms", later), later)
+
+
+@dataclass(frozen=True)
+class Fig11(Shift):
+    """The claims of section 5.2 on traffic shifting."""
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the shift times, and their order, at each delay."""
+        times = self.judge_times(ledger, data, {"amp": 3.0, "xmp": 3.0, "dcm": 7.0})
+        amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
+        ledger.judge("alike", f"AMP {times['amp']} ms, XMP {times['xmp']} ms", amp, xmp)
+        later = ratio(dcm, None if amp is None or xmp is None else max(amp, xmp))
+        shown = told("{:.2f} times the slower of AMP and XMP", later)
+        ledger.judge("slower", shown, later, paper=7 / 3)
+
+
+FIG6 = Fig6("A-fig6", schemes=("mptcp-cut", "dcm"))
+FIG11 = Fig11("A-fig11", schemes=("amp", "xmp", "dcm"))

@@ -1,35 +1,120 @@
-"""The minimum window syndrome as goodput ratios: the common part of Figure 4 and its remarks."""
+"""AMP, Figures 4 and 9 and a remark: long flows over Figure 1, and the minimum window syndrome."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
-from linkpool.experiments.amp import longflows, setting
-from linkpool.experiments.amp.longflows import Mix
-from linkpool.result import Result
+from linkpool.experiments import columns as declared
+from linkpool.experiments.amp import setting
+from linkpool.experiments.declared import Kept
+from linkpool.experiments.rows import each_named, spread
+from linkpool.experiments.rows import ratio as over
+from linkpool.experiments.scenarios import scenario
+from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.frame import Panel
-from linkpool.study.point import Point
+from linkpool.study.claims import Ledger, cases, grade, most, together
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
+from linkpool.study.toml import Value, dumps
+
+DURATION_S = 1.0
+
+MULTIPATH = "multipath"
+DCTCP = "dctcp"
+"""Labels of the two kinds of flows."""
+
+SYNDROME = 1.25
+"""A multipath flow has the syndrome when it gets more than this times a DCTCP flow's goodput."""
+
+KEYS = ("delay", "scheme", "multipath", "dctcp", "subflows", "mark", "cwnd_min")
+"""What sets a mix apart, in the data."""
+
+COLUMNS = declared.columns("amp", "longflows")
+SUPPRESSIONS = pl.col("suppressions").cast(pl.UInt32)
 
 
 @dataclass(frozen=True)
-class Syndrome(setting.Delayed):
-    """An experiment that compares the goodputs of multipath and DCTCP flows in several mixes."""
+class Mix:
+    """Multipath flows of one scheme beside DCTCP flows, each from a host of its own, for 1 s.
 
-    delays: tuple[str, ...] = setting.DELAYS
-    duration_s: float = longflows.DURATION_S
-    columns: ClassVar[tuple[Column, ...]] = longflows.COLUMNS
+    Attributes:
+        scheme: the multipath scheme.
+        multipath: how many multipath flows.
+        dctcp: how many DCTCP flows.
+        delay: one-way delay of each link.
+        subflows: subflows of each multipath flow.
+        mark: marking threshold K, packets.
+        cwnd_min: floor of the window of both kinds of flows, packets.
+        keys: further settings of the multipath transport.
+        record: the scenario's `[record]` table.
+        duration_s: length of the run in seconds.
 
-    @abstractmethod
+    """
+
+    scheme: str
+    multipath: int
+    dctcp: int
+    delay: str = setting.DELAYS[0]
+    subflows: int = setting.SUBFLOWS
+    mark: int = setting.MARK
+    cwnd_min: int = 2
+    keys: Mapping[str, Value] = field(default_factory=dict)
+    record: Mapping[str, Value] = field(default_factory=dict)
+    duration_s: float = DURATION_S
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of this mix; without further subflows nothing is random: one run."""
+        joins = self.multipath > 0 and self.subflows > 1
+        return [self.point(seed) for seed in (seeds if joins else seeds[:1])]
+
+    def point(self, seed: int) -> Point:
+        """Return the run of this mix with a seed."""
+        transports: dict[str, Value] = {}
+        if self.multipath:
+            keys = {"cwnd_min": self.cwnd_min, **self.keys}
+            transports[self.scheme] = setting.transport(self.scheme, keys, self.subflows)
+        if self.dctcp:
+            transports["dctcp"] = setting.transport("dctcp", {"cwnd_min": self.cwnd_min})
+        of = [(self.scheme, MULTIPATH)] * self.multipath + [("dctcp", DCTCP)] * self.dctcp
+        flows: list[Value] = [
+            {"transport": scheme, "label": label, "from": f"S{i + 1}", "to": "R"}
+            for i, (scheme, label) in enumerate(of)
+        ]
+        keys_of: Keys = {name: getattr(self, name) for name in KEYS}
+        written = scenario(
+            "amp",
+            "mix",
+            **keys_of,
+            duration=setting.seconds(self.duration_s),
+            senders=len(flows),
+            transports=transports,
+            flows=flows,
+            record=self.record or None,
+        )
+        work = self.duration_s * setting.packets_per_second()
+        return Point(keys_of, dumps(written), seed, self.duration_s, work)
+
+    def rows(self, data: pl.DataFrame) -> pl.DataFrame:
+        """Return the flows of this mix, of the rows of one delay."""
+        return data.filter(**{name: getattr(self, name) for name in KEYS[1:]})
+
+
+@dataclass(frozen=True)
+class Mixes(setting.Delayed):
+    """An experiment of several mixes at each delay."""
+
+    duration_s: float = field(default=DURATION_S, kw_only=True)
+    kept: ClassVar = Kept("flows", ["label", "goodput_bps", SUPPRESSIONS])
+    columns: ClassVar = COLUMNS
+
     def mixes(self) -> list[Mix]:
         """Return the mixes, whatever the delay."""
+        raise NotImplementedError(f"{self.id} has neither mixes nor points")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return every mix at every delay with every seed."""
@@ -40,38 +125,31 @@ class Syndrome(setting.Delayed):
             for point in replace(mix, delay=delay, duration_s=self.duration_s).points(seeds)
         ]
 
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return a row per flow."""
-        return longflows.flows(result)
+
+def goodput(label: str) -> pl.Expr:
+    """Return the mean goodput of one kind of flows, bit/s."""
+    return pl.col("goodput_bps").filter(pl.col("label") == label).mean()
 
 
-class Table:
-    """Goodputs of each mix, at one delay."""
+def ratio(rows: pl.DataFrame) -> Spread:
+    """Return the mean goodput of the multipath flows over that of the DCTCP flows, by seed."""
+    dctcp = goodput(DCTCP)
+    return spread(rows, pl.when(dctcp > 0).then(goodput(MULTIPATH) / dctcp))
 
-    def __init__(self, data: pl.DataFrame) -> None:
-        """Take the rows of one delay."""
-        self._data = data
 
-    def rows(self, mix: Mix) -> pl.DataFrame:
-        """Return the flows of a mix."""
-        names = ("scheme", "multipath", "dctcp", "subflows", "mark", "cwnd_min")
-        return self._data.filter(*(pl.col(name) == getattr(mix, name) for name in names))
+ABOVE = "(ratio of goodputs above the bars)"
+GBPS = "goodput of a flow (Gbit/s)"
 
-    def ratio(self, mix: Mix) -> Spread:
-        """Return a multipath flow's goodput over a DCTCP flow's."""
-        return longflows.ratio(self.rows(mix))
 
-    def goodputs(self, mix: Mix) -> tuple[Spread, Spread]:
-        """Return the goodputs of a multipath and of a DCTCP flow, bit/s."""
-        return longflows.goodputs(self.rows(mix))
+def ratio_of(data: pl.DataFrame, mix: Mix) -> Spread:
+    """Return a multipath flow's goodput over a DCTCP flow's."""
+    return ratio(mix.rows(data))
 
-    def first(self, mixes: Sequence[tuple[int, Mix]]) -> int | None:
-        """Return the first number whose mix shows the syndrome."""
-        for number, mix in mixes:
-            mean = self.ratio(mix).value
-            if mean is not None and mean > longflows.SYNDROME:
-                return number
-        return None
+
+def first(data: pl.DataFrame, mixes: Sequence[tuple[int, Mix]]) -> int | None:
+    """Return the first number whose mix shows the syndrome."""
+    means = ((number, ratio_of(data, mix).value) for number, mix in mixes)
+    return next((n for n, mean in means if mean is not None and mean > SYNDROME), None)
 
 
 def goodputs(mixes: Sequence[tuple[int, Mix]], title: str, x: str = "", y: str = "") -> Panel:
@@ -80,32 +158,207 @@ def goodputs(mixes: Sequence[tuple[int, Mix]], title: str, x: str = "", y: str =
 
 
 def _draw(axes: Axes, data: pl.DataFrame, mixes: Sequence[tuple[int, Mix]]) -> None:
-    table = Table(data)
-    both = [table.goodputs(mix) for _, mix in mixes]
     scheme = mixes[0][1].scheme
-    columns = {scheme: [m for m, _ in both], "dctcp": [d for _, d in both]}
-    heights = {name: [_gbps(x.value) for x in row] for name, row in columns.items()}
-    whiskers = {name: [_half(x) for x in row] for name, row in columns.items()}
+    labels = {scheme: MULTIPATH, "dctcp": DCTCP}
+    rows = [mix.rows(data) for _, mix in mixes]
+    found = {
+        name: [spread(each, 1e-9 * goodput(label)) for each in rows]
+        for name, label in labels.items()
+    }
+    heights = {name: [each.value for each in row] for name, row in found.items()}
+    whiskers = {name: [_half(each) for each in row] for name, row in found.items()}
     style.bars(axes, [str(name) for name, _ in mixes], heights, whiskers)
-    for i, (_, mix) in enumerate(mixes):
-        ratio, height, whisker = table.ratio(mix).value, heights[scheme][i], whiskers[scheme][i]
-        if ratio is not None and height is not None and whisker is not None:
-            axes.annotate(
-                f"{ratio:.2f}",
-                (i - 0.2, height + whisker),
-                (0, 3),
-                textcoords="offset points",
-                ha="center",
-                fontsize=7,
-            )
+    for i, each in enumerate(rows):
+        times, height, whisker = ratio(each), heights[scheme][i], whiskers[scheme][i]
+        if times.value is not None and height is not None and whisker is not None:
+            shown, at, above = f"{times.value:.2f}", (i - 0.2, height + whisker), (0, 3)
+            axes.annotate(shown, at, above, textcoords="offset points", ha="center", fontsize=7)
     axes.margins(y=0.12)
 
 
-def _gbps(value: float | None) -> float | None:
-    return None if value is None else value / 1e9
+def _half(of: Spread) -> float | None:
+    return None if of.low is None or of.high is None else (of.high - of.low) / 2
 
 
-def _half(spread: Spread) -> float | None:
-    if spread.low is None or spread.high is None:
-        return None
-    return (spread.high - spread.low) / 2e9
+SUBFLOWS = range(1, 9)
+DCTCP_FLOWS = (8, 10, 12, 14, 16, 18, 20, 24)
+BY_SUBFLOWS = [(r, Mix("xmp", multipath=1, dctcp=8, subflows=r)) for r in SUBFLOWS]
+BY_FLOWS = [(n, Mix("xmp", multipath=1, dctcp=n, subflows=2)) for n in DCTCP_FLOWS]
+
+
+@dataclass(frozen=True)
+class Fig4a(Mixes):
+    """One XMP flow of 1 to 8 subflows beside 8 DCTCP flows, and with two beside more of them."""
+
+    def mixes(self) -> list[Mix]:
+        """Return 1 to 8 subflows with 8 DCTCP flows, and 2 subflows with 10 to 24."""
+        return [mix for _, mix in BY_SUBFLOWS] + [mix for n, mix in BY_FLOWS if n != 8]
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge where the syndrome begins, and the ratio at four subflows."""
+        two, four = ratio_of(data, BY_SUBFLOWS[1][1]), ratio_of(data, BY_SUBFLOWS[3][1])
+        ledger.judge("r2", f"an XMP flow gets {two} times a DCTCP flow's goodput", two.value)
+        start = first(data, BY_SUBFLOWS[1:])
+        note = (
+            f"first number of subflows, from 2 on, with a ratio above {SYNDROME}; partly: one off"
+        )
+        shown = "never" if start is None else f"{start} subflows"
+        ledger.judge("begins", shown, grade(start == 3, start in (2, 4), note))
+        ledger.judge("r4", str(four), four.value)
+        again = first(data, BY_FLOWS)
+        note = f"first of {', '.join(map(str, DCTCP_FLOWS))} flows with a ratio above {SYNDROME} "
+        judged = grade(
+            again in (14, 16, 18), again in (12, 20), note + "is 14 to 18; partly: 12 to 20"
+        )
+        ledger.judge("r2-flows", "never" if again is None else f"{again} DCTCP flows", judged)
+
+    def frame(self) -> Frame:
+        """Return goodputs against subflows as the paper, and against flows beside it."""
+        x = f"subflows of the XMP flow {ABOVE}"
+        left = goodputs(BY_SUBFLOWS, "8 DCTCP flows", x, GBPS)
+        right = goodputs(BY_FLOWS, "XMP with 2 subflows", "DCTCP flows")
+        title = "goodput of an XMP flow and of the DCTCP flows beside it, K = 10"
+        return Frame([left, right], title, (4.6, 2.6), sharey=False)
+
+
+AT_20 = [(n, Mix("xmp", multipath=1, dctcp=n, mark=20)) for n in (2, 4, 8, 12, 16, 20)]
+EIGHT = Mix("xmp", multipath=1, dctcp=8, mark=20)
+
+
+@dataclass(frozen=True)
+class Fig4b(Mixes):
+    """One XMP flow of 4 subflows beside DCTCP flows, K = 20."""
+
+    def mixes(self) -> list[Mix]:
+        """Return the mixes with K = 20, and with K = 10 for comparison."""
+        return [mix for _, mix in AT_20] + [replace(EIGHT, mark=10)]
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the gap at 8 DCTCP flows, and the effect of the larger threshold."""
+        large, small = ratio_of(data, EIGHT), ratio_of(data, replace(EIGHT, mark=10))
+        ledger.judge("gap", str(large), large.value)
+        ledger.judge("marginal", f"{large} against {small}", over(large.value, small.value))
+
+    def frame(self) -> Frame:
+        """Return goodputs against the number of DCTCP flows."""
+        title = "goodput of an XMP flow and of the DCTCP flows beside it, K = 20"
+        panel = goodputs(AT_20, "4 subflows", f"DCTCP flows {ABOVE}", GBPS)
+        return Frame([panel], title, (4.2, 2.8), columns=len(self.delays))
+
+
+FLOORS = [(m, Mix("xmp", multipath=m, dctcp=8, cwnd_min=1)) for m in (1, 2, 3, 4)]
+
+
+@dataclass(frozen=True)
+class Cwnd1(Mixes):
+    """One to four XMP flows beside 8 DCTCP flows, with a floor of one packet and of two."""
+
+    def mixes(self) -> list[Mix]:
+        """Return the mixes with either floor."""
+        return [replace(mix, cwnd_min=floor) for floor in (1, 2) for _, mix in FLOORS]
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the ratio with one XMP flow and with four."""
+        one, four = FLOORS[0][1], FLOORS[-1][1]
+        low, usual = ratio_of(data, one), ratio_of(data, replace(one, cwnd_min=2))
+        less = low.value is not None and usual.value is not None and low.value < usual.value
+        none = less and (low.value or 0.0) <= SYNDROME
+        note = f"ratio lower than with cwnd_min = 2, and at most {SYNDROME}; partly: lower"
+        shown = f"ratio {low}; with cwnd_min = 2 it is {usual}"
+        ledger.judge("one", shown, grade(none, less, note))
+        back = ratio_of(data, four)
+        ledger.judge("four", f"ratio {back}", back.value)
+
+    def frame(self) -> Frame:
+        """Return goodputs against the number of XMP flows, for either floor."""
+        panels = [
+            goodputs(
+                [(m, replace(mix, cwnd_min=floor)) for m, mix in FLOORS],
+                f"cwnd_min = {floor}",
+                f"XMP flows {ABOVE}",
+                GBPS,
+            )
+            for floor in (1, 2)
+        ]
+        title = "goodput of XMP flows of 4 subflows beside 8 DCTCP flows, K = 10"
+        return Frame(panels, title, (3.6, 2.5), sharey="row")
+
+
+EQUAL = 0.005
+"""Two indices that differ by no more are equal, as far as a figure shows."""
+
+
+def fairness(data: pl.DataFrame, mix: Mix) -> Spread:
+    """Return Jain's index over all flows of a mix, by seed."""
+    return spread(mix.rows(data), lambda run: jain(run["goodput_bps"].to_numpy()))
+
+
+@dataclass(frozen=True)
+class Fig9(Mixes):
+    """1, 2 and 4 multipath flows beside 4 to 24 DCTCP flows."""
+
+    schemes: tuple[str, ...] = ("dcm", "xmp", "amp")
+    multipath: tuple[int, ...] = (1, 2, 4)
+    dctcp: tuple[int, ...] = (4, 8, 12, 16, 20, 24)
+
+    def mixes(self) -> list[Mix]:
+        """Return every scheme in every mix."""
+        return [
+            Mix(scheme, multipath=m, dctcp=n)
+            for m in self.multipath
+            for n in self.dctcp
+            for scheme in self.schemes
+        ]
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the order of the schemes, and where they are alike."""
+        ahead, better = [], []
+        for m in self.multipath:
+            for n in self.dctcp:
+                index = self._indices(data, m, n)
+                others = [index[s] for s in self.schemes if s != "amp" and s in index]
+                if "amp" in index and others:
+                    ahead.append(index["amp"] >= max(others) - EQUAL)
+                    better.append(index["amp"] > max(others) + EQUAL)
+        shown = f"not worse in {cases(ahead)}, better in {cases(better)}"
+        note = f"Jain's index of AMP not below either other's by more than {EQUAL}"
+        above = most(better, f"above both by more than {EQUAL}", all_of=0.5, some=0.25)
+        ledger.judge("best", shown, together(most(ahead, note), above))
+        for m in (1, 2):
+            index = self._indices(data, m, 4)
+            gap = max(index.values()) - min(index.values()) if len(index) > 1 else None
+            words = {"m": m, "plural": "s" if m > 1 else ""}
+            ledger.judge("weak-{m}", each_named(index, "{:.3f}"), gap, **words)
+        one, four = self._indices(data, 1, 4), self._indices(data, 4, 4)
+        drops = [one[s] - four[s] >= 0.05 for s in ("dcm", "xmp") if s in one and s in four]
+        shown = f"with 1: {each_named(one, '{:.3f}')}; with 4: {each_named(four, '{:.3f}')}"
+        ledger.judge("more", shown, drops)
+
+    def _indices(self, data: pl.DataFrame, multipath: int, dctcp: int) -> dict[str, float]:
+        mixes = {s: Mix(s, multipath=multipath, dctcp=dctcp) for s in self.schemes}
+        means = {scheme: fairness(data, mix).value for scheme, mix in mixes.items()}
+        return {scheme: mean for scheme, mean in means.items() if mean is not None}
+
+    def frame(self) -> Frame:
+        """Return Jain's index against DCTCP flows, a panel per number of multipath flows."""
+
+        def panel(multipath: int) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                for scheme in self.schemes:
+                    mixes = [Mix(scheme, multipath=multipath, dctcp=n) for n in self.dctcp]
+                    draw_spreads(axes, scheme, self.dctcp, [fairness(data, mix) for mix in mixes])
+                axes.set_xticks(self.dctcp)
+
+            return Panel(paint, f"{multipath} multipath, {{}} links", "DCTCP flows", "Jain's index")
+
+        return Frame([panel(m) for m in self.multipath], self.title, (3.0, 2.4))
+
+
+def draw_spreads(axes: Axes, scheme: str, xs: Sequence[int], found: Sequence[Spread]) -> None:
+    """Draw the means of a scheme and their ranges over the seeds, where there are some."""
+    shown = [(x, of) for x, of in zip(xs, found, strict=True) if of.value]
+    ends = ([of.low for _, of in shown], [of.high for _, of in shown])
+    style.lines(axes, scheme, [x for x, _ in shown], [of.value or 0.0 for _, of in shown], *ends)
+
+
+FIG4A, FIG4B, CWND1, FIG9 = Fig4a("A-fig4a"), Fig4b("A-fig4b"), Cwnd1("A-cwnd1"), Fig9("A-fig9")

@@ -4,12 +4,14 @@ The transports, the fabric and the numbers of the paper are those of each experi
 """
 
 from abc import ABC
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from operator import attrgetter
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
@@ -18,9 +20,13 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
+from linkpool.study import style
+from linkpool.study.claims import Judged, Ledger, above, below
+from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.schemes import NAMES
+from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
+from linkpool.units import show_number
 
 LONG_SHARE = 0.33
 SECOND = "1s"
@@ -80,9 +86,7 @@ class Mix:
             short_name=NAMES[self.short],
             long_name=NAMES[self.long],
             duration=f"{self.duration_s:g}s",
-            drain=setting.DRAIN,
             topology=self.tree.topology(f"{self.rate_mbps}Mbps"),
-            queue=setting.queue(),
             transports={scheme: setting.transport(scheme, self.keys) for scheme in schemes},
             senders=senders,
             arrivals=self.arrivals,
@@ -185,21 +189,17 @@ class Cell:
         return written(fct, self.short.height - fct.count, never)
 
 
-NOTHING = Cell(
-    pl.DataFrame(
-        schema={
-            "kind": pl.String,
-            "established": pl.Boolean,
-            "fct_established_s": pl.Float64,
-            "goodput_bps": pl.Float64,
-            "timeouts": pl.Int64,
-            "recoveries": pl.Int64,
-            "utilisation": pl.Float64,
-            "offered": pl.Int64,
-            "drops": pl.Int64,
-        }
-    )
-)
+NOTHING = Cell(declared.nothing(COLUMNS))
+
+Of: TypeAlias = Callable[[Any], "float | None"]
+"""A quantity of a cell, be it of flows or of sums of each run."""
+
+FCT, DEVIATION = attrgetter("fct.mean"), attrgetter("fct.sd")
+"""The mean completion time of short flows and its standard deviation, ms."""
+GOODPUT, GOODPUT_DEVIATION = attrgetter("goodput.mean"), attrgetter("goodput.sd")
+"""The mean goodput of long flows and its standard deviation, Mbit/s."""
+UTILISATION, LOSS = attrgetter("utilisation"), attrgetter("loss")
+"""The mean utilisation of the core and its mean loss rate, per cent."""
 
 
 def written(fct: Sample, unfinished: int, never: int) -> str:
@@ -226,3 +226,119 @@ class Mixed(LongRuns, ABC):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow, and one per second and port of a core switch."""
         return measure(result)
+
+
+def percentile(cell: Cell, q: float) -> float | None:
+    """Return a quantile of the completion times of short flows, ms."""
+    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
+    return None if value is None else 1e3 * value
+
+
+def percent(value: float | None) -> str:
+    """Write a share that is given in per cent."""
+    return "no data" if value is None else f"{value:.3g}%"
+
+
+def number(value: float | None, unit: str) -> str:
+    """Write a number with its unit."""
+    return "no data" if value is None else f"{show_number(value)} {unit}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table of the paper: means and deviations, ms and Mbit/s; the core in per cent."""
+
+    fct: float
+    fct_sd: float
+    goodput: float
+    goodput_sd: float
+    utilisation: float
+    loss: float
+
+
+def judge_row(ledger: Ledger, scheme: str, cell: Cell, paper: Row) -> None:
+    """Judge each number of a row."""
+    fct, goodput = cell.fct, cell.goodput
+    words = {"scheme": scheme, **asdict(paper)}
+    ledger.judge("fct-{scheme}", str(cell), fct.mean, **words)
+    ledger.judge("sd-{scheme}", number(fct.sd, "ms"), fct.sd, **words)
+    shown = "no data" if goodput.mean is None else f"{with_sd(goodput)} Mbps"
+    ledger.judge("goodput-{scheme}", shown, goodput.mean, **words)
+    ledger.judge("core-{scheme}", percent(cell.utilisation), cell.utilisation, **words)
+    shown = f"{percent(cell.loss)}; of all packets {percent(cell.dropped)}"
+    ledger.judge("loss-{scheme}", shown, cell.loss, **words)
+
+
+def with_sd(of: Sample) -> str:
+    """Write a mean and, if there is one, its deviation."""
+    return f"{of.mean:.3g}" + ("" if of.sd is None else f" ± {of.sd:.3g}")
+
+
+def panels(schemes: Sequence[str]) -> list[Panel]:
+    """Return a panel for each column of a table."""
+
+    def panel(label: str, of: Of, deviation: Of | None = None) -> Panel:
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            found = cells(data, "scheme")
+            here = {s: found.get(s, NOTHING) for s in schemes}
+            around = None if deviation is None else {s: [deviation(c)] for s, c in here.items()}
+            style.bars(axes, [""], {s: [of(c)] for s, c in here.items()}, around)
+
+        return Panel(paint, label, from_zero=True)
+
+    fct, goodput = "FCT of short flows (ms), mean ± sd", "goodput of long flows (Mbps), mean ± sd"
+    return [
+        panel(fct, FCT, DEVIATION),
+        panel(goodput, GOODPUT, GOODPUT_DEVIATION),
+        panel("mean core utilisation (%)", UTILISATION),
+        panel("mean core loss (%)", LOSS),
+    ]
+
+
+def tail(
+    schemes: Sequence[str],
+    x: str,
+    of: Callable[[Cell], "np.ndarray"] = lambda cell: cell.times,
+    y: str = "",
+    title: str = "share of short flows",
+) -> Panel:
+    """Return a panel of the tail of what `of` returns of a cell: completion times, in ms."""
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        found = cells(data, "scheme")
+        for scheme in schemes:
+            draw_tail(axes, of(found.get(scheme, NOTHING)), scheme)
+        axes.set_xlabel(x)
+
+    return Panel(paint, title, y=y)
+
+
+def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
+    """Draw the share of values that are at least so large, on a logarithmic axis."""
+    x = np.sort(values)
+    if x.size:
+        look = LOOKS[scheme]
+        share = 1.0 - np.arange(x.size) / x.size
+        axes.step(x, share, look.dash, color=look.colour, label=NAMES[scheme], where="pre")
+    axes.set_yscale("log")
+
+
+def least(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+    """Judge "the lowest", over the seeds."""
+    return below(*(of_all[s].by_seed(of) for s in (scheme, *others)))
+
+
+def greatest(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
+    """Judge "the highest", over the seeds."""
+    return above(*(of_all[s].by_seed(of) for s in (scheme, *others)))
+
+
+def listed(of: Mapping[str, "float | None"], unit: str) -> str:
+    """Write a value of each scheme."""
+    shown = [f"{NAMES[s]} {number(v, unit)}" for s, v in of.items() if v is not None]
+    return ", ".join(shown) or "no data"
+
+
+def listed_of(cells: Mapping[str, Cell], of: Of, unit: str) -> str:
+    """Write a quantity of each scheme."""
+    return listed({scheme: of(cell) for scheme, cell in cells.items()}, unit)

@@ -7,49 +7,25 @@ simulation did; `docs/experiments/mmptcp.md` lists them.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from linkpool.experiments.authors import FAULTS
+from linkpool.experiments import scenarios
 from linkpool.study.toml import Table, Value
 
 RATE = "100Mbps"
 DELAY = "20us"
 SUBFLOWS = 8
-SWITCH = "100KB"
 SHORT = "70KB"
 SHORT_PACKETS = 50
-DRAIN = "40s"
 SUBFLOW_WINDOW = "65535B"
 """Each subflow of the authors' simulation has a receive window: 46 segments in flight at most."""
-
-_MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
-_MMPTCP: dict[str, Value] = {
-    "control": "mmptcp",
-    "phase_2": "lia",
-    "switch_bytes": SWITCH,
-    "subflows": SUBFLOWS,
-    "dupack_threshold": "auto",
-}
-_TRANSPORTS: dict[str, dict[str, Value]] = {
-    "tcp": {"control": "reno"},
-    "ps": {"control": "reno", "paths": "scatter", "dupack_threshold": "auto"},
-    "mptcp": _MPTCP,
-    "mptcp-faults": {**_MPTCP, "faults": list(FAULTS)},
-    "mmptcp": _MMPTCP,
-    "mmptcp-faults": {**_MMPTCP, "faults": list(FAULTS)},
-    "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
-}
 
 ENDS = ("", "-faults")
 """The ends of a scheme's name: without faults, and with those of the authors' implementation."""
 
 
-def scheme(name: str, keys: Mapping[str, Value] | None = None) -> Table:
-    """Return the transport of a scheme; `keys` replace or add to its settings."""
-    return {"preset": "paper-2013", **_TRANSPORTS[name], **(keys or {})}
-
-
 def transport(name: str, keys: Mapping[str, Value] | None = None) -> Table:
-    """Return the same with the receive window that the authors' simulation has."""
-    return scheme(name, {"subflow_window": SUBFLOW_WINDOW, **(keys or {})})
+    """Return a scheme's transport with the receive window that the authors' simulation has."""
+    window: Table = {"subflow_window": SUBFLOW_WINDOW}
+    return {**scenarios.transport("mmptcp", name), **window, **(keys or {})}
 
 
 @dataclass(frozen=True)
@@ -72,11 +48,6 @@ class Tree:
         """Return the topology's table."""
         per_edge = 4 * self.oversubscription
         return {"fat-tree": {"k": 8, "hosts_per_edge": per_edge, "rate": rate, "delay": DELAY}}
-
-
-def queue() -> Table:
-    """Return the queue of every port: drop-tail, and nothing is spared."""
-    return {"limit": 100}
 
 
 def flow(

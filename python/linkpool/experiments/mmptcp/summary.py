@@ -41,10 +41,7 @@ def summarise(rows: pl.DataFrame) -> pl.DataFrame:
         "busy_ports": busy.height,
         "loss": (busy["drops"] / busy["offered"]).mean(),
     }
-    return pl.DataFrame([values], schema=SCHEMA, orient="row")
-
-
-SCHEMA = {c.name: pl.Int64 if c.type == "i64" else pl.Float64 for c in COLUMNS}
+    return pl.DataFrame([values], schema=declared.nothing(COLUMNS).schema, orient="row")
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Cell:
         return mixed.written(self.fct, left_out, int(self.rows["not_established"].sum()))
 
 
-NOTHING = Cell(pl.DataFrame(schema=SCHEMA))
+NOTHING = Cell(declared.nothing(COLUMNS))
 
 
 @dataclass(frozen=True)

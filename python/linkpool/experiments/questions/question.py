@@ -1,14 +1,15 @@
-"""An open question: settings by schemes by seeds, quantities of each run, and hypotheses.
+"""An open question: what its file declares, quantities of each run, and hypotheses.
 
-A hypothesis has a number and was written before its experiment ran. It is judged by the confidence
-interval of 95% over the seeds: it holds if the whole interval is where the hypothesis says, holds
-partly if only the value is, and does not hold otherwise.
+A hypothesis was written before its experiment ran. It is judged by the confidence interval of 95%
+over the seeds: it holds if the whole interval is where the hypothesis says, holds partly if only
+the value is, and does not hold otherwise.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import polars as pl
@@ -17,8 +18,8 @@ from matplotlib.ticker import LogLocator
 
 from linkpool.columns import Column
 from linkpool.experiments.declared import Published
-from linkpool.experiments.questions.setup import Panel, Setup
-from linkpool.experiments.scenarios import filled
+from linkpool.experiments.papers import QUESTIONS
+from linkpool.experiments.scenarios import filled, read, transport
 from linkpool.intervals import Interval, mean_interval, ratio_interval
 from linkpool.result import Result
 from linkpool.study import style
@@ -26,7 +27,82 @@ from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Table, Value, dumps
+
+if sys.version_info >= (3, 11):
+    pass
+else:
+    pass
+
+
+class Panel(NamedTuple):
+    """A panel of the figure: a quantity, in what unit it is drawn, and how."""
+
+    quantity: str
+    label: str
+    factor: float = 1.0
+    log: bool = False
+    only: str = ""
+    """The settings that it shows begin with this."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The declared part of a question.
+
+    Attributes:
+        settings: the settings, and how the figure names them.
+        schemes: the schemes, and the transport of each, if that is declared.
+        panels: of the figure.
+        figure_rows: rows of panels.
+        scenarios: the scenario in whose texts words stand in braces; several have names.
+        words: what stands for words in all runs, then in those of a setting or of a scheme, by its
+            name. `kind` names a scenario; `active_s` is the seconds in which the work of a run is
+            done, and `packets` its data packets, roughly.
+        more: tables that the class of the question reads.
+
+    """
+
+    settings: Mapping[str, str]
+    schemes: Mapping[str, Table]
+    panels: tuple[Panel, ...]
+    figure_rows: int
+    scenarios: Mapping[str, Table]
+    words: Mapping[str, Mapping[str, Any]]
+    more: Mapping[str, Any]
+
+    @classmethod
+    @cache
+    def read(cls, name: str) -> "Setup":
+        """Read the file of a question, which has the tables of another if it is `like` this."""
+        of: dict[str, Any] = dict(read(QUESTIONS, name))
+        if "like" in of:
+            other = read(QUESTIONS, of.pop("like"))
+            both = {**other.get("scenarios", {}), **of.get("scenarios", {})}
+            of = {**other, **of, "scenarios": both}
+        settings: dict[str, Any] = of.pop("settings")
+        tables = {key: dict(each) for key, each in settings.items() if isinstance(each, dict)}
+        words = {"": of.pop("words", {}), **of.pop("of", {})}
+        labels = {key: each for key, each in settings.items() if key not in tables}
+        labels |= {key: each.pop("label") for key, each in tables.items()}
+        return cls(
+            settings={key: labels[key] for key in settings},
+            schemes={key: transport(QUESTIONS, each) for key, each in of.pop("schemes").items()},
+            panels=tuple(Panel(**each) for each in of.pop("panels")),
+            figure_rows=of.pop("figure_rows", 1),
+            scenarios={"": of.pop("scenario", {}), **of.pop("scenarios", {})},
+            words={**words, **tables},
+            more=of,
+        )
+
+    def said(self, setting: str, scheme: str) -> dict[str, Any]:
+        """Return what stands for words in the runs of a setting and scheme; None: nothing."""
+        names: dict[str, Any] = dict.fromkeys(key for of in self.words.values() for key in of)
+        own = {"scheme": scheme, "transport": self.schemes[scheme]}
+        for name in ("", setting, scheme):
+            own |= self.words.get(name, {})
+        return {**names, **own}
+
 
 Quantities = Mapping[str, float | None]
 """What one run gives, by name; None: the run has nothing of it."""
@@ -98,39 +174,28 @@ def between(interval: Interval, low: float | None, high: float | None) -> Judged
     return grade(ends, inside(value), note)
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """A hypothesis: a quantity of an arm, or of one arm over another, is within bounds.
 
-    Attributes:
-        id: its name.
-        text: in words, with the reason.
-        quantity: what is measured.
-        of: the setting and the scheme.
-        over: the quantity is over that of this setting and scheme, paired by seed.
-        above: the least value.
-        below: the greatest value.
-        said: the bounds in words, or the number that was expected.
-
+    An arm is a setting and a scheme. With a second one, the quantity is over that of the second,
+    paired by seed. `said` is the bounds in words, or the number that was expected.
     """
 
-    id: str
     text: str
     quantity: str
     of: tuple[str, str]
-    over: tuple[str, str] | None = None
-    above: float | None = None
-    below: float | None = None
-    said: str = ""
+    over: tuple[str, str] | None
+    above: float | None
+    below: float | None
+    said: str
 
     @classmethod
-    def read(cls, name: str, row: Sequence[Any]) -> "Hypothesis":
+    def read(cls, row: Sequence[Any]) -> "Hypothesis":
         """Return the hypothesis of a row: text, quantity, one arm or two, bounds, what was said.
 
         >>> row = ["AMP takes less time", "fct_s", ["256", "amp"], ["256", "lia"], "0.5 to 0.8"]
-        >>> found = Hypothesis.read("fast", row)
-        >>> found.of, found.over, found.above, found.below
-        (('256', 'amp'), ('256', 'lia'), 0.5, 0.8)
+        >>> Hypothesis.read(row)[2:]
+        (('256', 'amp'), ('256', 'lia'), 0.5, 0.8, '0.5 to 0.8')
         """
         text, quantity, of, *rest = row
         over = tuple(rest.pop(0)) if isinstance(rest[0], list) else None
@@ -138,24 +203,16 @@ class Hypothesis:
         first, second = bounds.replace(" to ", " ").split()
         above = None if first == "below" else float(second if first == "above" else first)
         below = None if first == "above" else float(second)
-        return cls(name, text, quantity, tuple(of), over, above, below, *said)
+        return cls(text, quantity, tuple(of), over, above, below, said[0] if said else bounds)
 
-    def expected(self) -> str:
-        """Say what was expected."""
-        if self.said:
-            return self.said
-        if self.above is not None and self.below is not None:
-            return f"{self.above:g} to {self.below:g}"
-        return f"below {self.below:g}" if self.above is None else f"above {self.above:g}"
-
-    def judge(self, found: Found, ledger: Ledger) -> None:
+    def judge(self, name: str, found: Found, ledger: Ledger) -> None:
         """Judge it by what was measured."""
         if self.over is None:
             value = found.mean(*self.of, self.quantity)
         else:
             value = found.ratio(self.quantity, self.of, self.over)
         judged = between(value, self.above, self.below)
-        ledger.add(self.id, self.text, self.expected(), show(value), judged)
+        ledger.add(name, self.text, self.said, show(value), judged)
 
 
 @dataclass(frozen=True)
@@ -204,10 +261,6 @@ class Question(Published, ABC):
         said = {**self.setup.said(setting, scheme), **words}
         scenario = filled(self.setup.scenarios[said.get("kind") or ""], said)
         return Case(scenario, said["active_s"], said["packets"])
-
-    def hypotheses(self) -> list[Hypothesis]:
-        """Return each hypothesis, as `paper.toml` states it."""
-        return [Hypothesis.read(name, row) for name, row in self.declared.claims.items()]
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every setting, scheme and seed."""
@@ -270,8 +323,8 @@ class Question(Published, ABC):
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the hypotheses."""
         ledger, found = Ledger(self.id), Found(data)
-        for hypothesis in self.hypotheses():
-            hypothesis.judge(found, ledger)
+        for name, row in self.declared.claims.items():
+            Hypothesis.read(row).judge(name, found, ledger)
         return ledger.claims
 
 

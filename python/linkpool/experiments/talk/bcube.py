@@ -1,8 +1,7 @@
 """The MPTCP talk: a BCube, where longer paths avoid what the direct one collides with."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -11,12 +10,12 @@ from matplotlib.axes import Axes
 from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.rows import ratio, spread, told
+from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.experiment import Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -48,70 +47,46 @@ class BCube(Published):
     large: tuple[int, int] = (5, 2)
     after_s: float = 20.0
     duration_s: float = 20.0
+    cases: ClassVar = (COLLISION, PERMUTATION)
+    schemes: ClassVar = tuple(SCHEMES)
+    over: ClassVar = ("cases", "schemes")
+    said: ClassVar = "{after_s:g} s and {duration_s:g} s simulated"
+    cuts: ClassVar = {"after_s": (3, 0.004), "duration_s": (3, 0.004)}
     columns: ClassVar = declared.columns("talk", "T-bcube")
 
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.after_s:g} s and {self.duration_s:g} s simulated"
+    def point(self, seed: int, case: str, scheme: str) -> Point:
+        """Return the collision, or the permutation.
 
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        after = trees.shortened(self.after_s, scale)
-        return replace(self, after_s=after, duration_s=trees.shortened(self.duration_s, scale))
-
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of both cases, every scheme and seed."""
-        return [
-            make(scheme, seed)
-            for make in (self._collision, self._permutation)
-            for scheme in SCHEMES
-            for seed in seeds
-        ]
-
-    def _collision(self, scheme: str, seed: int) -> Point:
-        """Return h0 to h1, and later h2 to h1; both direct paths end on the link s0.0->h1."""
-        first: Value = {"transport": "tcp", "from": "h0", "to": "h1"}
-        second: Value = {**_flow(scheme, 2, 1), "start": trees.seconds(JOINS_S)}
-        end = JOINS_S + self.after_s
-        return self._point(COLLISION, scheme, seed, self.small, [first, second], JOINS_S, end)
-
-    def _permutation(self, scheme: str, seed: int) -> Point:
-        rng = random.Random(f"T-bcube, seed {seed}")
-        n, k = self.large
-        pairs = trees.permutation(range(int(n ** (k + 1))), rng)
-        flows: list[Value] = [_flow(scheme, a, b) for a, b in pairs]
-        return self._point(PERMUTATION, scheme, seed, self.large, flows, 0.0, self.duration_s)
-
-    def _point(
-        self,
-        case: str,
-        scheme: str,
-        seed: int,
-        cube: tuple[int, int],
-        flows: Sequence[Value],
-        start: float,
-        end: float,
-    ) -> Point:
-        n, k = cube
+        The collision is h0 to h1, and later h2 to h1; both direct paths end on the link s0.0->h1.
+        """
+        collides = case == COLLISION
+        n, k = self.small if collides else self.large
+        start, end = (JOINS_S, JOINS_S + self.after_s) if collides else (0.0, self.duration_s)
         several: Table = {} if scheme == "tcp" else {"subflows": k + 1, "paths": "disjoint"}
-        transport: dict[str, Value] = {scheme: {**SCHEMES[scheme][1], **several}}
-        loss: list[Value] = []
-        if case == COLLISION:
-            transport["tcp"] = SCHEMES["tcp"][1]
-            loss = [{"links": [SHARED], "loss": LOSS}]
-        scenario: dict[str, Value] = {
-            "name": f"BCube, {case}, {scheme}",
-            "duration": trees.seconds(end),
-            "topology": {"bcube": {"n": n, "k": k, "rate": trees.RATE, "delay": trees.DELAY}},
-            "queue": {"limit": trees.QUEUE},
-            "transport": transport,
-            "workload": {"flow": list(flows)},
-            "record": trees.record(end, start),
-            **({"change": loss} if loss else {}),
-        }
+        transports: dict[str, Value] = {scheme: {**SCHEMES[scheme][1], **several}}
+        if collides:
+            transports["tcp"] = SCHEMES["tcp"][1]
+            second: Table = {**_flow(scheme, 2, 1), "start": trees.seconds(JOINS_S)}
+            flows: list[Value] = [_flow("tcp", 0, 1), second]
+        else:
+            rng = random.Random(f"T-bcube, seed {seed}")
+            pairs = trees.permutation(range(int(n ** (k + 1))), rng)
+            flows = [_flow(scheme, a, b) for a, b in pairs]
+        written = scenario(
+            "talk",
+            "T-bcube",
+            case=case,
+            scheme=scheme,
+            duration=trees.seconds(end),
+            topology={"bcube": {"n": n, "k": k, "rate": trees.RATE, "delay": trees.DELAY}},
+            transports=transports,
+            flows=flows,
+            record=trees.record(end, start),
+            losses=[{"links": [SHARED], "loss": LOSS}] if collides else None,
+        )
         keys: Keys = {"case": case, "scheme": scheme}
         cost = trees.packets((k + 1) * len(flows), end)
-        return Point(keys, dumps(scenario), seed, end, cost)
+        return Point(keys, dumps(written), seed, end, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return what each subflow got, and what all flows could have had at once."""

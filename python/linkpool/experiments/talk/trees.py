@@ -1,4 +1,4 @@
-"""Long flows in trees of 100 Mbps links: what the experiments of the MPTCP talk share.
+"""The MPTCP talk: long flows in trees of 100 Mbps links, and how many paths a flow needs there.
 
 The talk names neither rates nor delays nor queues of its simulations. These are those of the MMPTCP
 paper's fat-trees, which simulate the same transport.
@@ -8,17 +8,25 @@ import random
 import threading
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar, cast
 
+import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
+from linkpool.experiments.rows import difference, ratio, spread, told, values
 from linkpool.experiments.scenarios import scenario
 from linkpool.optimum.network import Floats
-from linkpool.optimum.problem import Problem
+from linkpool.optimum.problem import Measured, Problem
 from linkpool.result import Result
-from linkpool.study.experiment import Experiment
+from linkpool.stats import jain
+from linkpool.study.claims import Ledger
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 RATE = "100Mbps"
@@ -33,14 +41,8 @@ class Timed(Published, ABC):
     """An experiment that is shortened in simulated time."""
 
     duration_s: float = 20.0
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s simulated"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        return replace(self, duration_s=shortened(self.duration_s, scale))
+    said: ClassVar = "{duration_s:g} s simulated"
+    cuts: ClassVar = {"duration_s": (3, 0.004)}
 
 
 def fat_tree(k: int, **keys: Value) -> Table:
@@ -115,11 +117,6 @@ def goodputs(result: Result) -> pl.DataFrame:
     return rates.sort("flow")
 
 
-def shortened(duration_s: float, scale: float) -> float:
-    """Return a shorter duration, in whole milliseconds."""
-    return max(round(duration_s * scale, 3), 0.004)
-
-
 def packets(hosts: int, duration_s: float) -> float:
     """Return the packets that so many hosts send at line rate."""
     return hosts * duration_s * RATE_BPS / PACKET_BITS
@@ -154,3 +151,117 @@ def _once(what: str, problem: Problem, compute: Callable[[], _T]) -> _T:
         if key not in _KNOWN:
             _KNOWN[key] = compute()
         return cast(_T, _KNOWN[key])
+
+
+ONE, FULL = 1, 8
+"""The talk's numbers of paths."""
+
+
+@dataclass(frozen=True)
+class Paths(Timed):
+    """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
+
+    id: str = "T-paths"
+    k: int = 8
+    subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
+    over: ClassVar = ("subflows",)
+    columns: ClassVar = declared.columns("talk", "T-paths")
+
+    def point(self, seed: int, subflows: int) -> Point:
+        """Return the run with so many subflows."""
+        workload: Table = {"permutation": [{"transport": "mptcp"}]}
+        name, own = f"permutation, {subflows} subflows", mptcp(subflows)
+        fabric = fat_tree(self.k)
+        text = long_flows(name, self.duration_s, fabric, "mptcp", own, workload)
+        cost = packets(self.k**3 // 4, self.duration_s)
+        return Point({"subflows": subflows}, text, seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow, and its rate under the best sharing."""
+        measured = Measured.of(result)
+        fair = pl.Series("fair_bps", measured.restricted.max_min())
+        best = pl.lit(concurrent(measured.problem)).alias("optimum_bps")
+        return goodputs(result).with_columns(fair, best)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
+        most = max(self.subflows)
+        share = {n: _share(data, n) for n in (ONE, FULL, most)}
+        ledger.judge("eight", f"{share[FULL]}", share[FULL].value)
+        ledger.judge("one", f"{share[ONE]} with one path", share[ONE].value)
+        gain = difference(share[most].value, share[FULL].value)
+        ledger.judge("enough", told(f"{{:+.3f}} from {FULL} to {most} paths", gain), gain)
+
+    def frame(self) -> Frame:
+        """Return the share of the optimum against the number of paths."""
+        looks = {
+            "fair_bps": ("max-min fair over the same paths", "#7f7f7f", "--"),
+            "goodput_bps": ("MPTCP", "#0072b2", "-"),
+        }
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for column, (label, colour, dash) in looks.items():
+                found = [(n, _share(data, n, column)) for n in self.subflows]
+                rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
+                x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
+                error = np.array([y - low, high - y])
+                axes.errorbar(
+                    x, y, error, fmt=f"o{dash}", color=colour, ms=3, capsize=2, label=label
+                )
+            axes.axhline(0.9, color="#d55e00", lw=1.0, ls=":", label="90%")
+            axes.legend(loc="lower right")
+
+        x, y = "paths, chosen at random, of each flow", "mean rate over the optimum"
+        panel = Panel(paint, "", x, y, from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
+
+
+def _share(data: pl.DataFrame, subflows: int, column: str = "goodput_bps") -> Spread:
+    """Return the mean rate over the optimum, by seed."""
+    return spread(data, pl.col(column).mean() / pl.col("optimum_bps").mean(), subflows=subflows)
+
+
+@dataclass(frozen=True)
+class Ecmp(Paths):
+    """Two of the runs of T-paths: with one path a flow is TCP's, with eight MPTCP's."""
+
+    id: str = "T-ecmp"
+    subflows: tuple[int, ...] = (ONE, FULL)
+    ends: ClassVar = (ONE, FULL)
+    over: ClassVar = ("ends",)
+    columns: ClassVar = declared.columns("talk", "T-ecmp")
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow."""
+        return goodputs(result)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the mean, the fairness and the slowest tenth."""
+        mbps = 1e-6 * pl.col("goodput_bps")
+        for name, of in (("higher", mbps.mean()), ("slowest", mbps.quantile(0.1, "linear"))):
+            one, full = (spread(data, of, subflows=n) for n in (ONE, FULL))
+            ledger.judge(name, f"{full} against {one} Mbps", ratio(full.value, one.value))
+        one, full = (spread(data, _fairness, subflows=n) for n in (ONE, FULL))
+        more = difference(full.value, one.value)
+        ledger.judge("fairer", f"Jain's index {full} against {one}", more)
+
+    def frame(self) -> Frame:
+        """Return the goodput of each flow of the first seed, ranked."""
+        looks = {ONE: ("TCP, a path by ECMP", "#7f7f7f"), FULL: (f"MPTCP, {FULL} paths", "#0072b2")}
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            first = data.filter(pl.col("seed") == data["seed"].min())
+            for subflows, (label, colour) in looks.items():
+                mbps = np.sort(1e-6 * values(first, "goodput_bps", subflows=subflows))
+                axes.plot(mbps, color=colour, label=label)
+            axes.legend(loc="lower right")
+
+        panel = Panel(paint, "", "rank of the flow", "goodput (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
+
+
+def _fairness(rows: pl.DataFrame) -> float | None:
+    return jain(rows["goodput_bps"].to_list())
+
+
+PATHS, ECMP = Paths(), Ecmp()

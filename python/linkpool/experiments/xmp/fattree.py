@@ -5,23 +5,20 @@ same, so the cache makes each of them once.
 """
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 import polars as pl
 
-from linkpool.columns import Column
 from linkpool.experiments.declared import Published
-from linkpool.experiments.scenarios import scenario
-from linkpool.experiments.xmp import rates
-from linkpool.study.experiment import KEY_SEED, Experiment, each
+from linkpool.experiments.scenarios import scenario, transport
 from linkpool.study.point import Keys, Point
 from linkpool.study.toml import Table, Value, dumps
 
 K = 8
 RACK, POD = 4, 16
 """Hosts of a rack and of a pod."""
-LIMIT, BETA = 100, 4
+LIMIT = 100
 LINK_BPS = 1e9
 HOSTS = K**3 // 4
 
@@ -35,22 +32,6 @@ LARGE_B = {"permutation": 288e6, "random": 170e6, "incast": 170e6}
 PARETO: Value = {"pareto": {"shape": 1.5, "mean": "192MB", "max": "768MB"}}
 
 PLACES = ("inter-pod", "inter-rack", "inner-rack")
-
-KEY_PATTERN = Column("pattern", "string", "", "permutation, random or incast")
-KEY_OF = Column("scheme", "string", "", "of large flows, with its subflows")
-KEY_PLACE = Column("place", "string", "", "of a flow's ends: inter-pod, inter-rack or inner-rack")
-KEYS = (KEY_PATTERN, KEY_OF, KEY_SEED)
-
-
-def transport(scheme: str) -> Table:
-    """Return the transport of a scheme of large flows, or of `tcp`."""
-    name, _, subflows = scheme.partition("-")
-    if name == "xmp":
-        return rates.transport(BETA, int(subflows))
-    control = "reno" if name == "tcp" else name
-    packet: dict[str, Value] = {"mss": "1448B", "header": "52B", "ack_size": "52B"}
-    paths: dict[str, Value] = {"subflows": int(subflows)} if subflows else {}
-    return {"preset": "paper-2013", "control": control, **paths, **packet}
 
 
 def fabric(
@@ -80,7 +61,7 @@ def point(
 
     """
     schemes = (scheme, "tcp") if pattern == "incast" else (scheme,)
-    transports: Table = {s: {**transport(s), **(settings or {})} for s in schemes}
+    transports: Table = {s: {**transport("xmp", s), **(settings or {})} for s in schemes}
     name = f"{pattern}, large flows by {scheme}"
     found = fabric(name, LIMIT, large_flows, transports, pattern, scheme)
     keys: Keys = {"pattern": pattern, "scheme": scheme}
@@ -112,14 +93,8 @@ class LargeFlows(Published, ABC):
     """An experiment whose runs end when so many large flows have ended: `large_flows`."""
 
     large_flows: int = 2000
-
-    def extent(self) -> str:
-        """Say until when each run lasts."""
-        return f"each run until {self.large_flows} large flows have ended"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Return it with fewer large flows."""
-        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
+    said: ClassVar = "each run until {large_flows} large flows have ended"
+    cuts: ClassVar = {"large_flows": (0, 1)}
 
 
 @dataclass(frozen=True)
@@ -132,47 +107,10 @@ class Patterns(LargeFlows, ABC):
     """
 
     patterns: tuple[str, ...] = PATTERNS
+    schemes: ClassVar = tuple(SCHEMES)
+    over: ClassVar = ("patterns", "schemes")
+    apart: ClassVar[tuple[str, str] | None] = ("pattern", "patterns")
 
-    def parts(self) -> Mapping[str, pl.Expr]:
-        """Return the patterns."""
-        return each("pattern", self.patterns)
-
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every pattern, scheme and seed."""
-        return [
-            point(pattern, scheme, self.large_flows, seed)
-            for pattern in self.patterns
-            for scheme in SCHEMES
-            for seed in seeds
-        ]
-
-
-def mean(data: pl.DataFrame, column: str, **keys: str) -> float | None:
-    """Return the mean of a column over the rows with these keys; None: there are none."""
-    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
-    found = rows[column].drop_nulls().mean()
-    return float(found) if isinstance(found, float) else None
-
-
-def by_seed(data: pl.DataFrame, column: str, of: pl.Expr, **keys: str) -> dict[int, float]:
-    """Return an aggregate of a column over the rows with these keys, of each seed that has it."""
-    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
-    found = rows.drop_nulls(column).group_by("seed", maintain_order=True).agg(of.alias("value"))
-    return {int(seed): float(value) for seed, value in found.select("seed", "value").iter_rows()}
-
-
-def median(data: pl.DataFrame, column: str, **keys: str) -> float | None:
-    """Return the median of a column over the rows with these keys; None: there are none."""
-    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
-    found = rows[column].drop_nulls().median()
-    return float(found) if isinstance(found, float) else None
-
-
-def ratio(value: float | None, reference: float | None) -> float | None:
-    """Return a ratio, if there is one."""
-    return value / reference if value is not None and reference else None
-
-
-def show(value: float | None, unit: str, factor: float = 1.0) -> str:
-    """Write a number with its unit."""
-    return "no data" if value is None else f"{value * factor:.4g} {unit}".rstrip()
+    def point(self, seed: int, pattern: str, scheme: str) -> Point:
+        """Return the run of a pattern and a scheme."""
+        return point(pattern, scheme, self.large_flows, seed)

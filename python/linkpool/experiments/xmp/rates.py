@@ -1,58 +1,38 @@
-"""Long XMP flows and the rates of their subflows: what the XMP paper's Figures 4, 6 and 7 share.
+"""XMP, Figures 1 and 6: rates of subflows over time, and shares of flows on one link.
 
 Packets are of 1,500 B. A queue marks what finds it longer than K, as the paper's text has it; after
 a cut ssthresh is one below the window, as its pseudocode has it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.columns import Column
+from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
+from linkpool.experiments.rows import mean, ratio, spread
+from linkpool.experiments.scenarios import scenario, transport
 from linkpool.result import Result
-from linkpool.study.experiment import KEY_SEED
-from linkpool.study.frame import Panel
-from linkpool.study.point import Point
-from linkpool.study.toml import Table, Value
+from linkpool.stats import jain
+from linkpool.study.claims import Ledger, grade
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
+from linkpool.study.statistics import Spread
+from linkpool.study.toml import Table, Value, dumps
 
 PACKET_BITS = 8 * 1500
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 DASHES = ("-", "--", ":")
 
 
-def transport(beta: int, subflows: int, **keys: Value) -> Table:
+def xmp(beta: int, subflows: int, **keys: Value) -> Table:
     """Return XMP with so many subflows."""
-    return {
-        "preset": "paper-2013",
-        "control": "xmp",
-        "beta": beta,
-        "ssthresh_after_cut": "w-1",
-        "subflows": subflows,
-        "mss": "1448B",
-        "header": "52B",
-        "ack_size": "52B",
-        **keys,
-    }
-
-
-KEY_BETA = Column("beta", "i32", "", "a mark cuts the window by 1/beta")
-
-
-def columns(
-    *keys: Column, label: str, subflow: str, interval: str = "interval"
-) -> tuple[Column, ...]:
-    """Return the columns of rates: the keys of a run and its seed, what is said of whom, when."""
-    return (
-        *keys,
-        KEY_SEED,
-        Column("label", "string", "", label),
-        Column("subflow", "u32", "", subflow),
-        Column("time_s", "f64", "s", f"end of the {interval}"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
-    )
+    return transport("xmp", "xmp-2", beta=beta, subflows=subflows, **keys)
 
 
 class Rates(Published):
@@ -67,7 +47,7 @@ class Rates(Published):
         )
 
 
-def mean(
+def mean_rate(
     rows: pl.DataFrame,
     label: str,
     subflow: int,
@@ -87,6 +67,14 @@ def mean(
     )
     found = mine[column].mean()
     return float(found) if isinstance(found, float) else None
+
+
+def fairness(run: pl.DataFrame, labels: Sequence[str], span: tuple[float, float]) -> float | None:
+    """Return Jain's index of the mean rates of flows in a span of time."""
+    inside = pl.col("time_s").is_between(*span, closed="right")
+    flows = run.filter(inside).group_by("label").agg(pl.col("goodput_bps").sum())
+    got = dict(flows.iter_rows())
+    return jain([float(got.get(label, 0.0)) for label in labels])
 
 
 def panel(
@@ -132,3 +120,153 @@ def _draw(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
             step = float(np.diff(x).min()) if len(x) > 1 else 0.0
             name = f"{label}-{subflow + 1}"
             axes.plot(x - step / 2, y, dash, color=colour, lw=1.0, label=name)
+
+
+STEP_S = 5.0
+SETTLE_S = 1.0
+FLOWS = 4
+END_1_S = (2 * FLOWS - 1) * STEP_S
+PAYLOAD_SHARE = 1448 / 1500
+RATE_BPS = 1e9
+OF_FIG1 = tuple(f"Flow {number}" for number in range(1, FLOWS + 1))
+
+
+def present(start: float) -> tuple[str, ...]:
+    """Return the flows that are there from `start` on: one more, then one fewer, every 5 s."""
+    step = round(start / STEP_S)
+    return OF_FIG1[max(step - FLOWS + 1, 0) : step + 1]
+
+
+@dataclass(frozen=True)
+class Fig1(Rates):
+    """Four flows start 5 s after each other, and stop 5 s after each other in the same order."""
+
+    id: str = "X-fig1"
+    schemes: ClassVar = ("dctcp", "xmp")
+    marks: ClassVar = (10, 20)
+    over: ClassVar = ("schemes", "marks")
+    columns: ClassVar = declared.columns("xmp", "X-fig1")
+
+    def point(self, seed: int, scheme: str, mark: int) -> Point:
+        """Return the run of a scheme with a threshold."""
+        rng = Random(f"starts {seed}")
+        starts = {
+            f"start{n + 1}": f"{1e6 * n * STEP_S + rng.randrange(1000):.0f}" for n in range(FLOWS)
+        }
+        own = xmp(2, 1) if scheme == "xmp" else transport("xmp", "dctcp")
+        words: dict[str, Value] = {"mark": mark, "transport": own, **starts}
+        text = dumps(scenario("xmp", "X-fig1", scheme=scheme, **words))
+        keys: Keys = {"scheme": scheme, "k": mark}
+        return Point(keys, text, seed, END_1_S, END_1_S * RATE_BPS / PACKET_BITS)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the fairness of both, and how halving uses the link."""
+        for mark in self.marks:
+            for name, scheme in (("dctcp-unfair-{mark}", "dctcp"), ("fair-{mark}", "xmp")):
+                index = spread(data, _worst, scheme=scheme, k=mark)
+                shown = f"K = {mark}: least Jain's index between two events {index}"
+                ledger.judge(name, shown, index.low, mark=mark)
+            use = spread(data, _use, scheme="xmp", k=mark)
+            of = f"K = {mark}: {use} of the payload that the link carries"
+            ledger.judge(f"use-{mark}", of, use.value)
+
+    def frame(self) -> Frame:
+        """Return the rate of every flow over time, a panel per scheme and threshold."""
+        panels = [
+            panel(
+                OF_FIG1,
+                f"{'DCTCP' if scheme == 'dctcp' else 'halving'}, K = {mark}",
+                "rate (Mbit/s)",
+                scheme=scheme,
+                k=mark,
+            )
+            for scheme in self.schemes
+            for mark in self.marks
+        ]
+        return Frame(panels, self.title, (4.6, 2.4), columns=2)
+
+
+def _worst(run: pl.DataFrame) -> float | None:
+    """Return the least of Jain's indices between events with several flows."""
+    indices = []
+    for step in range(round(END_1_S / STEP_S)):
+        start = step * STEP_S
+        index = fairness(run, present(start), (start + SETTLE_S, start + STEP_S))
+        indices += [] if index is None else [index]
+    return min(indices, default=None)
+
+
+def _use(run: pl.DataFrame) -> float | None:
+    """Return the mean rate of all flows together over what the link carries."""
+    after = run.filter(pl.col("time_s") > SETTLE_S + 1e-9)
+    totals = after.group_by("time_s").agg(pl.col("goodput_bps").sum())
+    return ratio(mean(totals, "goodput_bps"), RATE_BPS * PAYLOAD_SHARE)
+
+
+FIG1 = Fig1()
+
+
+END_S = 30.0
+SETTLE_6_S = 1.0
+PHASES: dict[tuple[float, float], tuple[str, ...]] = {
+    (0.0, 5.0): ("Flow 1", "Flow 3"),
+    (5.0, 10.0): ("Flow 1", "Flow 3"),
+    (10.0, 15.0): ("Flow 1", "Flow 3", "Flow 4"),
+    (15.0, 20.0): ("Flow 1", "Flow 3", "Flow 4"),
+    (20.0, 25.0): ("Flow 1", "Flow 2", "Flow 3", "Flow 4"),
+    (25.0, 30.0): ("Flow 1", "Flow 2"),
+}
+"""Between two events, which flows there are."""
+OF_FIG6 = ("Flow 1", "Flow 2", "Flow 3", "Flow 4")
+
+
+@dataclass(frozen=True)
+class Fig6(Rates):
+    """Four flows with three, two, one and one subflows over one bottleneck."""
+
+    id: str = "X-fig6"
+    betas: ClassVar = (4, 6)
+    over: ClassVar = ("betas",)
+    columns: ClassVar = declared.columns("xmp", "X-fig6")
+
+    def point(self, seed: int, beta: int) -> Point:
+        """Return the run with a beta."""
+        one, two = xmp(beta, 1), xmp(beta, 2)
+        three = xmp(beta, 3, join_at=["5s", "15s"])
+        text = dumps(scenario("xmp", "X-fig6", beta=beta, one=one, two=two, three=three))
+        return Point({"beta": beta}, text, seed, END_S, END_S * 300e6 / PACKET_BITS)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the fairness with each beta."""
+        index = {beta: _by_phase(data.filter(beta=beta)) for beta in self.betas}
+        four, six = ([s.value for s in index[b] if s.value is not None] for b in self.betas)
+        note = "Jain's index at least 0.95 between any two events, without the first second; "
+        least = min(four, default=0.0)
+        judged = grade(least >= 0.95, least >= 0.9, f"{note}partly: 0.9")
+        shown = f"Jain's index of the flows from event to event: {_listing(index[4])}"
+        ledger.judge("fair", shown, judged)
+        loss = sum(four) / len(four) - sum(six) / len(six) if four and six else None
+        shown = "no data" if loss is None else f"with beta = 6 {_listing(index[6])}: {-loss:+.3f}"
+        ledger.judge("less-fair", shown, loss)
+
+    def frame(self) -> Frame:
+        """Return the rate of every subflow over time, a panel per beta."""
+        panels = [panel(OF_FIG6, f"beta = {beta}", beta=beta) for beta in self.betas]
+        return Frame(panels, self.title, (4.6, 3.0), legend=7)
+
+
+def _by_phase(rows: pl.DataFrame) -> list[Spread]:
+    """Return Jain's index of the flows between each two events, by seed."""
+
+    def at(start: float, end: float, names: Sequence[str]) -> Spread:
+        span = (start + SETTLE_6_S, end)
+        return spread(rows, lambda run: fairness(run, names, span))
+
+    return [at(start, end, names) for (start, end), names in PHASES.items()]
+
+
+def _listing(index: Sequence[Spread]) -> str:
+    return ", ".join("none" if s.value is None else f"{s.value:.3f}" for s in index)
+
+
+FIG6 = Fig6()

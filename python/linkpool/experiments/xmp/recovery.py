@@ -3,7 +3,7 @@
 Not an experiment of the paper: it asks whether loss recovery explains the goodput of LIA and TCP.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -12,11 +12,11 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
-from linkpool.experiments.xmp import fattree, goodputs, tab2
+from linkpool.experiments.rows import mean, show, told
+from linkpool.experiments.xmp import fattree, goodputs
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Ledger, about
-from linkpool.study.experiment import each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
@@ -51,14 +51,14 @@ class Cell(NamedTuple):
     def paper_bps(self) -> float:
         """The paper's mean goodput."""
         if self.pattern == BESIDE:
-            return 1e6 * tab2.PAPER_MBPS[self.limit, self.scheme][1]
+            return 1e6 * goodputs.BESIDE_MBPS[self.limit, self.scheme][1]
         return 1e6 * goodputs.PAPER_MBPS[self.pattern][self.scheme]
 
 
 BESIDE = "beside"
 CELLS = (
     *(Cell(p, s, fattree.LIMIT) for p in fattree.PATTERNS for s in ("lia-2", "lia-4")),
-    *(Cell(BESIDE, scheme, limit) for scheme in ("lia-2", "tcp") for limit in tab2.LIMITS),
+    *(Cell(BESIDE, scheme, limit) for scheme in ("lia-2", "tcp") for limit in goodputs.LIMITS),
 )
 
 
@@ -69,21 +69,16 @@ class Recovery(fattree.LargeFlows):
     id: str = "X-recovery"
     large_flows: int = 300
     cells: tuple[Cell, ...] = CELLS
+    recoveries: ClassVar = tuple(RECOVERIES)
+    over: ClassVar = ("recoveries", "cells")
+    apart: ClassVar = ("recovery", "recoveries")
     columns: ClassVar = declared.columns("xmp", "X-recovery")
 
-    def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return a run for each recovery, cell and seed."""
-        return [
-            self._point(recovery, cell, seed)
-            for recovery in RECOVERIES
-            for cell in self.cells
-            for seed in seeds
-        ]
-
-    def _point(self, recovery: str, cell: Cell, seed: int) -> Point:
+    def point(self, seed: int, recovery: str, cell: Cell) -> Point:
+        """Return the run of a cell."""
         settings = RECOVERIES[recovery]
         if cell.pattern == BESIDE:
-            found = tab2.point(cell.scheme, cell.limit, self.large_flows, seed, settings)
+            found = goodputs.point_beside(cell.scheme, cell.limit, self.large_flows, seed, settings)
         else:
             found = fattree.point(cell.pattern, cell.scheme, self.large_flows, seed, settings)
         return replace(found, keys={"recovery": recovery, **cell._asdict()})
@@ -103,29 +98,19 @@ class Recovery(fattree.LargeFlows):
         }
         return pl.DataFrame([row], schema={**dict.fromkeys(row, pl.Float64), "flows": pl.Int64})
 
-    def parts(self) -> Mapping[str, pl.Expr]:
-        """Return the ways to repair losses."""
-        return each("recovery", RECOVERIES)
-
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the paper's numbers with each recovery."""
         how, of = WORDS[str(ledger.setting)], self._means(data)
         for cell in self.cells:
             mine = of.get(cell)
-            ledger.judge(
-                "{cell}",
-                fattree.show(mine, "Mbps", 1e-6),
-                about(mine, cell.paper_bps, 0.15),
-                cell=cell.name,
-                where=_where(cell),
-                scheme=cell.scheme,
-                how=how,
-                mbps=1e-6 * cell.paper_bps,
-            )
+            words = {"cell": cell.name, "where": _where(cell), "scheme": cell.scheme, "how": how}
+            judged = about(mine, cell.paper_bps, 0.15)
+            shown = show(mine, "Mbps", 1e-6)
+            ledger.judge("{cell}", shown, judged, **words, mbps=1e-6 * cell.paper_bps)
         for scheme, paper in PAPER_SLOW.items():
-            slow = fattree.mean(data, "slow_jobs", pattern="incast", scheme=scheme)
-            shown = "no data" if slow is None else f"{slow:.1%}"
-            ledger.judge("slow-{scheme}", shown, slow, scheme=scheme, how=how, paper=paper)
+            slow = mean(data, "slow_jobs", pattern="incast", scheme=scheme)
+            words = {"scheme": scheme, "how": how}
+            ledger.judge("slow-{scheme}", told("{:.1%}", slow), slow, **words, paper=paper)
 
     def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge whether the paper's numbers lie between both."""
@@ -136,13 +121,8 @@ class Recovery(fattree.LargeFlows):
         ledger.judge("between", f"{sum(hits)} of {len(known)} cells", share)
 
     def _means(self, data: pl.DataFrame) -> Mapping[Cell, float]:
-        found: dict[Cell, float] = {}
-        for cell in self.cells:
-            rows = data.filter(**cell._asdict())
-            mean = fattree.mean(rows, "goodput_bps")
-            if mean is not None:
-                found[cell] = mean
-        return found
+        means = {c: mean(data, "goodput_bps", **c._asdict()) for c in self.cells}
+        return {cell: value for cell, value in means.items() if value is not None}
 
     def frame(self) -> Frame:
         """Return the goodput of each cell with each recovery, and the paper's as lines."""

@@ -1,0 +1,367 @@
+"""AMP, Figure 7 and remarks: when subflows are suppressed and released, and AMP without either."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.experiments import columns as declared
+from linkpool.experiments.amp import incast, queues, setting, syndrome
+from linkpool.experiments.amp.incast import SIZE, Load
+from linkpool.experiments.amp.queues import Distribution
+from linkpool.experiments.amp.syndrome import FIG9, Mix, draw_spreads
+from linkpool.experiments.rows import each_named, mean, median, ratio, spread, values
+from linkpool.result import Result
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import (
+    ORDER,
+    Ledger,
+    alike,
+    cases,
+    grade,
+    no_data,
+    order_of_magnitude,
+    together,
+)
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.statistics import Spread
+from linkpool.units import show_number, show_seconds
+
+CALM = syndrome.Mix("amp", multipath=1, dctcp=4)
+"""The paper calls this mix free of the syndrome (Figure 10a): a suppression is a false alarm."""
+
+
+@dataclass(frozen=True)
+class Gamma(setting.Delayed):
+    """AMP with gamma from 1 to 10, in incast and beside a few long flows."""
+
+    id: str = "A-gamma"
+    gammas: tuple[int, ...] = tuple(range(1, 11))
+    ks: tuple[int, ...] = incast.FLOWS
+    bursts: int = incast.BURSTS
+    columns: ClassVar = declared.columns("amp", "A-gamma")
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return incast of AMP with each gamma and of DCTCP, and the calm mix."""
+        found: list[Point] = []
+        for delay in self.delays:
+            for k in self.ks:
+                dctcp = incast.points([Load("dctcp", SIZE, k, delay)], seeds, self.bursts)
+                found += [_tag_gamma(point, "incast", 0) for point in dctcp]
+                for gamma in self.gammas:
+                    load = Load("amp", SIZE, k, delay, {"gamma": gamma})
+                    amp = incast.points([load], seeds, self.bursts)
+                    found += [_tag_gamma(point, "incast", gamma) for point in amp]
+            for gamma in self.gammas:
+                mix = replace(CALM, delay=delay, keys={"gamma": gamma})
+                keys: Keys = {"delay": delay, "scheme": "amp", "size": "unlimited", "k": 1}
+                runs = [replace(mix.point(seed), keys=keys) for seed in seeds]
+                found += [_tag_gamma(point, "calm", gamma) for point in runs]
+        return found
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow of an incast, and one of the AMP flow of a calm mix."""
+        rows = incast.flows(result)
+        calm = point.keys["load"] == "calm"
+        return rows.filter(result.flows["control"] == "amp") if calm else rows
+
+    def frame(self) -> Frame:
+        """Return mean completion times against gamma for each k, and false alarms."""
+
+        def means(axes: Axes, data: pl.DataFrame) -> None:
+            amp, dctcp = LOOKS["amp"].colour, LOOKS["dctcp"].colour
+            shades = np.linspace(0.35, 1.0, len(self.ks))
+            for k, shade, marker in zip(self.ks, shades, "os^D", strict=False):
+                y = [_ms(_fct(data, gamma, k)) for gamma in self.gammas]
+                dots = f"{marker}-"
+                axes.plot(self.gammas, y, dots, ms=4, color=amp, alpha=shade, label=f"AMP, k = {k}")
+                baseline = _ms(_fct(data, 0, k))
+                axes.axhline(baseline, ls=":", color=dctcp, alpha=shade, label=f"DCTCP, k = {k}")
+            style.plain_log(axes)
+
+        def alarms(axes: Axes, data: pl.DataFrame) -> None:
+            found = [_alarms(data, gamma) for gamma in self.gammas]
+            axes.bar(self.gammas, found, color=LOOKS["amp"].colour)
+
+        calm = "4 DCTCP flows and 1 AMP flow, {} links"
+        panels = [
+            Panel(means, f"incast of {SIZE}, {{}} links", "γ (rounds)", "mean FCT (ms)"),
+            Panel(alarms, calm, "γ (rounds)", "suppressions in 1 s"),
+        ]
+        return Frame(panels, self.title, (4.0, 2.6), sharey="col", legend=4)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the three remarks on gamma."""
+        ratios = {g: ratio(_fct(data, g, 30), _fct(data, 0, 30)) for g in {3, *self.gammas}}
+        ledger.judge("gamma3", f"{show_number(ratios[3])} times", ratios[3])
+        slow = [r >= ORDER for g in self.gammas if g >= 3 and (r := ratios[g]) is not None]
+        ledger.judge("slow", f"10 times or more in {cases(slow)}", slow)
+        self._best(ledger, data)
+        one, two = _alarms(data, 1), _alarms(data, 2)
+        shown = f"suppressions in 1 s without the syndrome: {one:.3g} with 1, {two:.3g} with 2"
+        note = "with gamma = 2 at most half as many; partly: fewer"
+        ledger.judge("false-alarm", shown, grade(one > 0 and two <= one / 2, one > two, note))
+
+    def _best(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        note = "its geometric mean over k within 5% of the least of all gammas; partly: 25%"
+        scores = {gamma: self._score(data, gamma) for gamma in self.gammas}
+        least = min((s for s in scores.values() if s is not None), default=None)
+        two = scores.get(2)
+        judged, shown = no_data(note), "no data"
+        if least is not None and two is not None:
+            judged = grade(two <= 1.05 * least, two <= 1.25 * least, note)
+            best = next(gamma for gamma, score in scores.items() if score == least)
+            shown = f"best: {best}; with 2 the mean FCT is {two / least:.3g} times the best"
+        ledger.judge("best", shown, judged)
+
+    def _score(self, data: pl.DataFrame, gamma: int) -> float | None:
+        """Return the geometric mean over k of the mean completion time in seconds."""
+        means = [_fct(data, gamma, k) for k in self.ks]
+        if not means or any(each is None for each in means):
+            return None
+        return float(np.exp(np.mean(np.log(np.array(means, dtype=float)))))
+
+
+def _fct(data: pl.DataFrame, gamma: int, k: int) -> float | None:
+    """Return the mean completion time in seconds; gamma 0 stands for DCTCP."""
+    scheme = "amp" if gamma else "dctcp"
+    at = {"load": "incast", "gamma": gamma, "scheme": scheme, "k": k}
+    return mean(data, "fct_established_s", **at)
+
+
+def _alarms(data: pl.DataFrame, gamma: int) -> float:
+    """Return the mean number of suppressions of the AMP flow in the calm mix."""
+    return mean(data, "suppressions", load="calm", gamma=gamma) or 0.0
+
+
+def _tag_gamma(point: Point, load: str, gamma: int) -> Point:
+    return replace(point, keys={**point.keys, "load": load, "gamma": gamma})
+
+
+def _ms(value: float | None) -> float:
+    return float("nan") if value is None else 1e3 * value
+
+
+GAMMA = Gamma()
+
+
+STABLE = 6
+"""The tau from which the paper finds one episode only."""
+_LOOKS = (("#9ad9c5", "o"), ("#009e73", "s"), ("#00513b", "^"))
+
+
+@dataclass(frozen=True)
+class Fig7(setting.Delayed):
+    """3, 4 and 5 AMP flows alone on the bottleneck, tau from 1 to 12."""
+
+    id: str = "A-fig7"
+    flows: tuple[int, ...] = (3, 4, 5)
+    taus: tuple[int, ...] = tuple(range(1, 13))
+    duration_s: float = syndrome.DURATION_S
+    over: ClassVar = ("delays", "flows", "taus")
+    columns: ClassVar = declared.columns("amp", "A-fig7")
+
+    def point(self, seed: int, delay: str, flows: int, tau: int) -> Point:
+        """Return the run of so many flows with a tau."""
+        keys: Keys = {"delay": delay, "flows": flows, "tau": tau}
+        mix = Mix("amp", multipath=flows, dctcp=0, delay=delay, record=queues.SPARSE)
+        one = replace(mix, keys={"tau": tau}, duration_s=self.duration_s)
+        return replace(one.point(seed), keys=keys)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow."""
+        lengths = Distribution.of(queues.histogram(result))
+        middle = None if lengths is None else lengths.quantile(0.5)
+        return result.flows.select(
+            pl.col("suppressions", "releases").cast(pl.UInt32),
+            pl.lit(middle, dtype=pl.Int32).alias("queue_median"),
+        )
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the episodes of a flow, and the median queue, against tau."""
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(2, len(self.delays), title, (3.8, 2.4), sharey="row")
+        for column, delay in enumerate(self.delays):
+            above, below = axes[0, column], axes[1, column]
+            rows = data.filter(delay=delay)
+            for n, (shade, marker) in zip(self.flows, _LOOKS, strict=False):
+                look = {"color": shade, "marker": marker, "ms": 4}
+                means = [spread(rows, "suppressions", flows=n, tau=t).value for t in self.taus]
+                above.plot(self.taus, means, **look, label=f"{n} AMP flows")
+                below.plot(self.taus, [_queue(rows, n, t) for t in self.taus], **look)
+            above.axhline(1.0, color="black", lw=0.8, ls=":")
+            above.set_yscale("symlog", linthresh=1.0)
+            above.yaxis.set_major_formatter(style.PLAIN)
+            above.set_title(f"{delay} links")
+            below.set_xlabel("τ (rounds)")
+        style.from_zero(axes[0, 0])
+        style.from_zero(axes[1, 0])
+        axes[0, 0].set_ylabel("suppressions of a flow in 1 s")
+        axes[1, 0].set_ylabel("median queue (packets)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the episodes below tau = 6 and from tau = 6 on."""
+        low = [tau for tau in self.taus if tau < STABLE]
+        high = [tau for tau in self.taus if tau >= STABLE]
+        many = self._means(data, low)
+        several = [m > 1.0 for m in many]
+        shown = f"mean episodes of a flow: {_range(many)}; more than one in {cases(several)}"
+        ledger.judge("unstable", shown, several)
+        found = [means for tau in low if (means := self._means(data, [tau]))]
+        varied = [max(means) >= 1.5 * max(min(means), 1e-9) for means in found]
+        ledger.judge("varies", f"by half or more in {cases(varied)}", varied)
+        once = self._means(data, high)
+        single = [0.9 <= m <= 1.1 for m in once]
+        shown = f"mean episodes of a flow: {_range(once)}; one in {cases(single)}"
+        ledger.judge("stable", shown, single)
+        at = [(n, tau) for n in self.flows for tau in high]
+        lengths = [q for n, tau in at if (q := _queue(data, n, tau)) is not None]
+        middle = sorted(lengths)[len(lengths) // 2] if lengths else None
+        shown = f"{_range(lengths)}; judged by {show_number(middle)}, the middle one"
+        ledger.judge("queue", shown, middle)
+
+    def _means(self, data: pl.DataFrame, taus: Sequence[int]) -> list[float]:
+        """Return the mean number of suppressions of a flow, by number of flows and tau."""
+        at = [(n, tau) for n in self.flows for tau in taus]
+        means = [spread(data, "suppressions", flows=n, tau=tau).value for n, tau in at]
+        return [mean for mean in means if mean is not None]
+
+
+def _queue(data: pl.DataFrame, flows: int, tau: int) -> float | None:
+    """Return the median over the seeds of the median queue, packets."""
+    runs = data.filter(flows=flows, tau=tau).unique(["seed", "queue_median"])
+    return median(runs, "queue_median")
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{show_number(min(values))} to {show_number(max(values))}" if values else "no data"
+
+
+FIG7 = Fig7()
+
+
+WITHOUT = "amp-nossr"
+OTHERS = ("dcm", "xmp")
+SCHEMES = (*OTHERS, "amp", WITHOUT)
+FLOWS = 4
+
+
+@dataclass(frozen=True)
+class Ssr(setting.Delayed):
+    """Incast, fairness and queue length with AMP's suppression off, beside the other schemes."""
+
+    id: str = "A-ssr"
+    ks: tuple[int, ...] = incast.FLOWS
+    dctcp: tuple[int, ...] = FIG9.dctcp
+    bursts: int = incast.BURSTS
+    duration_s: float = syndrome.DURATION_S
+    columns: ClassVar = declared.columns("amp", "A-ssr")
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the incasts, the mixes of Figure 9(c), and the mixes of Figure 10(b)."""
+        found: list[Point] = []
+        for delay in self.delays:
+            for scheme in ("dctcp", *SCHEMES):
+                for k in self.ks:
+                    runs = incast.points([Load(scheme, SIZE, k, delay)], seeds, self.bursts)
+                    found += [_tag(point, "incast", delay, scheme, k) for point in runs]
+            for scheme in SCHEMES:
+                mix = Mix(scheme, multipath=FLOWS, dctcp=4, delay=delay, duration_s=self.duration_s)
+                for n in self.dctcp:
+                    runs = [replace(mix, dctcp=n).point(seed) for seed in seeds]
+                    found += [_tag(point, "fairness", delay, scheme, n) for point in runs]
+                runs = [replace(mix, record=queues.RECORD).point(seed) for seed in seeds]
+                found += [_tag(point, "queue", delay, scheme, 4) for point in runs]
+        return found
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return completion times, Jain's index or queue lengths, by the load."""
+        if point.keys["load"] == "queue":
+            lengths = pl.col("queue_pkts").cast(pl.Float64).alias("value")
+            return queues.histogram(result).select(lengths, "samples")
+        if point.keys["load"] == "fairness":
+            index = jain(result.flows["goodput_bps"].to_numpy())
+            found = pl.DataFrame({"value": [index]}, schema={"value": pl.Float64})
+        else:
+            found = result.flows.select(pl.col("fct_established_s").alias("value"))
+        return found.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
+
+    def frame(self) -> Frame:
+        """Return mean completion times, Jain's index and queue lengths side by side."""
+
+        def times(axes: Axes, data: pl.DataFrame) -> None:
+            fct = data.filter(load="incast")
+            found = {
+                s: [mean(fct, "value", scheme=s, k=k) for k in self.ks] for s in ("dctcp", *SCHEMES)
+            }
+            means = {s: [None if m is None else 1e3 * m for m in of] for s, of in found.items()}
+            style.bars(axes, [str(k) for k in self.ks], means)
+            style.plain_log(axes, bottom=0.1)
+
+        def fairness(axes: Axes, data: pl.DataFrame) -> None:
+            for scheme in SCHEMES:
+                at = {"load": "fairness", "scheme": scheme}
+                runs = [values(data, "value", **at, k=n).tolist() for n in self.dctcp]
+                draw_spreads(axes, scheme, self.dctcp, [Spread.of(of) for of in runs])
+            axes.set_xticks(self.dctcp)
+
+        def lengths(axes: Axes, data: pl.DataFrame) -> None:
+            for scheme, found in _queues(data, SCHEMES).items():
+                found.draw(axes, scheme)
+
+        multipath = "4 multipath flows, {} links"
+        incasts, mixed = f"incast of {SIZE}, {{}} links", "4 multipath + 4 DCTCP, {} links"
+        panels = [
+            Panel(times, incasts, "flows in a burst", "mean FCT (ms)"),
+            Panel(fairness, multipath, "DCTCP flows", "Jain's index"),
+            Panel(lengths, mixed, "queue length (packets)", "CDF"),
+        ]
+        return Frame(panels, self.title, (3.4, 2.5), sharey=False)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge "all three approaches present equally poor performance" in each figure."""
+        of = {s: mean(data, "value", load="incast", scheme=s, k=30) for s in ("dctcp", *SCHEMES)}
+        mine, others = of[WITHOUT], {s: of[s] for s in OTHERS}
+        times = ratio(mine, of["dctcp"])
+        parts = ", ".join(f"{NAMES[s]} {show_seconds(of[s])}" for s in OTHERS)
+        shown = f"mean FCT {show_seconds(mine)}, {show_number(times)} times DCTCP's; {parts}"
+        as_poor = (alike(mine, other) for other in others.values())
+        ledger.judge("incast", shown, together(order_of_magnitude(times), *as_poor))
+        close = []
+        for n in self.dctcp:
+            at = {"load": "fairness", "k": n}
+            index = {s: mean(data, "value", scheme=s, **at) for s in (*OTHERS, WITHOUT)}
+            mine, known = index[WITHOUT], [x for s in OTHERS if (x := index[s]) is not None]
+            if mine is not None and known:
+                close.append(min(known) - 0.05 <= mine <= max(known) + 0.05)
+        ledger.judge("fairness", f"in {cases(close)}", close)
+        found = _queues(data, (*OTHERS, WITHOUT))
+        medians = {scheme: of.quantile(0.5) for scheme, of in found.items()}
+        median, rest = medians.get(WITHOUT), [medians[s] for s in OTHERS if s in medians]
+        gap = None
+        if median is not None and rest:
+            gap = max(min(rest) - median, median - max(rest), 0)
+        ledger.judge("queue", f"medians: {each_named(medians, '{}', '')}", gap)
+
+
+def _queues(data: pl.DataFrame, schemes: Sequence[str]) -> dict[str, Distribution]:
+    """Return the queue lengths of each scheme."""
+    lengths = data.filter(load="queue", k=4).rename({"value": "queue_pkts"})
+    found = {scheme: Distribution.of(lengths.filter(scheme=scheme)) for scheme in schemes}
+    return {scheme: of for scheme, of in found.items() if of is not None}
+
+
+def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:
+    return replace(point, keys={"load": load, "delay": delay, "scheme": scheme, "k": k})
+
+
+SSR = Ssr()

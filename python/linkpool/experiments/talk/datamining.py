@@ -1,0 +1,187 @@
+"""The MPTCP talk: flows of VL2's sizes, beside packet scatter, a scheduler, and as in a cloud."""
+
+import random
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+
+from linkpool.experiments import columns as declared
+from linkpool.experiments.declared import Kept, LongRuns
+from linkpool.experiments.rows import by_seed, ratio, spread, told, values
+from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.talk import trees
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Point
+from linkpool.study.toml import Table, dumps
+
+PERIODS_MS = (1000, 100, 10)
+"""From one look of the scheduler to the next."""
+FASTEST = f"central-{min(PERIODS_MS)}ms"
+SHARE = 0.1
+"""The share of its host's link that a flow must have got in a period to be placed."""
+
+CHOICES: dict[str, tuple[str, Table]] = {
+    "ecmp": ("TCP, ECMP", trees.tcp()),
+    "scatter": ("TCP, packets\nscattered", trees.tcp(paths="scatter", dupack_threshold="auto")),
+    **{
+        f"central-{ms}ms": (f"TCP, placed\nevery {ms} ms", trees.tcp(paths="placed"))
+        for ms in PERIODS_MS
+    },
+    "mptcp": ("MPTCP,\n8 subflows", trees.mptcp(8)),
+}
+COLOURS = {"mptcp": "#d55e00", "scatter": "#009e73", "ecmp": "#7f7f7f"}
+MBPS = pl.col("goodput_bps").mean() / 1e6
+"""The mean goodput of a host."""
+
+
+@dataclass(frozen=True)
+class Scatter(trees.Timed):
+    """A permutation in a fat-tree of 128 hosts, in which the end of a flow starts the next."""
+
+    id: str = "T-scatter"
+    k: int = 8
+    schemes: ClassVar = tuple(CHOICES)
+    over: ClassVar = ("schemes",)
+    columns: ClassVar = declared.columns("talk", "T-scatter")
+
+    def point(self, seed: int, scheme: str) -> Point:
+        """Return the run of a scheme; a central scheduler has a period."""
+        _, central, period = scheme.partition("central-")
+        placement: Table = {"placement": {"period": period, "share": SHARE}}
+        written = scenario(
+            "talk",
+            "T-scatter",
+            scheme=scheme,
+            duration=trees.seconds(self.duration_s),
+            topology=trees.fat_tree(self.k),
+            routing=placement if central else None,
+            transport=CHOICES[scheme][1],
+        )
+        cost = trees.packets(self.k**3 // 4, self.duration_s)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each host."""
+        rate = 8 * pl.col("acked_bytes").sum() / self.duration_s
+        hosts = result.flows.group_by(pl.col("src").alias("host")).agg(
+            pl.len().cast(pl.UInt32).alias("flows"), rate.cast(pl.Float64).alias("goodput_bps")
+        )
+        return hosts.sort("host")
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge MPTCP beside each of the others."""
+        of = {scheme: spread(data, MBPS, scheme=scheme) for scheme in CHOICES}
+        mptcp, fastest = of["mptcp"], of[FASTEST]
+        central = f"{mptcp} against {fastest} Mbps a host"
+        ledger.judge("central", central, mptcp.value, fastest.value)
+        gains = {other: ratio(mptcp.value, of[other].value) for other in ("scatter", "ecmp")}
+        shown = {o: told(f"{{:.3f}} times {of[o]} Mbps a host", g) for o, g in gains.items()}
+        seeds = (by_seed(data, MBPS, scheme=scheme) for scheme in ("mptcp", "scatter"))
+        ledger.judge("scatter", shown["scatter"], *seeds)
+        ledger.judge("ecmp", shown["ecmp"], gains["ecmp"] or 0.0)
+
+    def frame(self) -> Frame:
+        """Return the mean goodput of a host by scheme, with the range over the seeds."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for i, (scheme, (name, _)) in enumerate(CHOICES.items()):
+                mean = spread(data, MBPS, scheme=scheme)
+                if mean.value is None or mean.low is None or mean.high is None:
+                    continue
+                error = [[mean.value - mean.low], [mean.high - mean.value]]
+                colour = COLOURS.get(scheme, "#0072b2")
+                axes.bar(i, mean.value, 0.7, yerr=error, capsize=3, color=colour, label=name)
+            axes.set_xticks(range(len(CHOICES)), [name for name, _ in CHOICES.values()], fontsize=8)
+            axes.grid(visible=False, axis="x")
+
+        panel = Panel(paint, y="mean goodput of a host (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (6.4, 3.2), legend=0)
+
+
+SCATTER = Scatter()
+
+
+TENANTS = 10
+"""Hosts of the tenant, each of which sends to the nine others in turn."""
+TURN_S = 2.0
+SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(4)}
+TENANT = "tenant"
+
+
+@dataclass(frozen=True)
+class Ec2(LongRuns):
+    """A stand-in for the cloud: a fat-tree, most of whose hosts send flows of VL2's sizes."""
+
+    id: str = "T-ec2"
+    k: int = 8
+    duration_s: float = TURN_S * (TENANTS - 1)
+    step_s: ClassVar = 0.001
+    least_s: ClassVar = 0.004
+    schemes: ClassVar = tuple(SCHEMES)
+    over: ClassVar = ("schemes",)
+    kept: ClassVar = Kept(
+        "flows",
+        [pl.col("src").alias("source"), "start_s", "goodput_bps"],
+        pl.col("label") == TENANT,
+    )
+    columns: ClassVar = declared.columns("talk", "T-ec2")
+
+    def point(self, seed: int, scheme: str) -> Point:
+        """Return the run of the tenant's flows in turn, beside the others."""
+        hosts = self.k**3 // 4
+        rng = random.Random(f"T-ec2, seed {seed}")
+        tenants = rng.sample(range(hosts), min(TENANTS, hosts // 2))
+        turn = self.duration_s / (len(tenants) - 1)
+        flows = [
+            {
+                "transport": scheme,
+                "label": TENANT,
+                "from": f"h{source}",
+                "to": f"h{tenants[(i + step) % len(tenants)]}",
+                "start": trees.seconds((step - 1) * turn),
+                "stop": trees.seconds(step * turn),
+            }
+            for step in range(1, len(tenants))
+            for i, source in enumerate(tenants)
+        ]
+        written = scenario(
+            "talk",
+            "T-ec2",
+            scheme=scheme,
+            duration=trees.seconds(self.duration_s),
+            topology=trees.fat_tree(self.k),
+            transport=SCHEMES[scheme],
+            tcp=trees.tcp(),
+            flows=[*flows],
+        )
+        cost = trees.packets(hosts // 2, self.duration_s)
+        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the mean and the slowest turns."""
+        mbps = 1e-6 * pl.col("goodput_bps").fill_null(0.0)
+        for name, of in (("mean", mbps.mean()), ("slow", mbps.quantile(0.1, "linear"))):
+            tcp, mptcp = (spread(data, of, scheme=scheme) for scheme in SCHEMES)
+            ledger.judge(name, f"{mptcp} against {tcp} Mbps", ratio(mptcp.value, tcp.value))
+
+    def frame(self) -> Frame:
+        """Return the goodputs of all turns, ranked."""
+
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            known = data.with_columns(pl.col("goodput_bps").fill_null(0.0))
+            for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
+                mbps = np.sort(1e-6 * values(known, "goodput_bps", scheme=scheme))
+                x = np.arange(1, mbps.size + 1) / max(mbps.size, 1)
+                axes.plot(x, mbps, color=colour, label=scheme.upper())
+            axes.legend()
+
+        panel = Panel(paint, "", "share of turns", "goodput at most (Mbps)", from_zero=True)
+        return Frame([panel], self.title, (5.5, 3.2), legend=0)
+
+
+EC2 = Ec2()

@@ -1,0 +1,211 @@
+"""The MPTCP talk: a core that carries a quarter of what hosts can send, and hosts of two NICs."""
+
+import random
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from linkpool.experiments import columns as declared
+from linkpool.experiments.rows import by_seed, ratio, spread, told
+from linkpool.experiments.talk import trees
+from linkpool.optimum.problem import Measured
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.frame import Frame, Panel
+from linkpool.study.point import Keys, Point
+from linkpool.study.statistics import Spread
+from linkpool.study.toml import Table
+
+PERMUTATION, RANDOM = "permutation", "random"
+DASHES = {PERMUTATION: "-", RANDOM: "--"}
+COLOURS = {"tcp": "#7f7f7f", "mptcp": "#0072b2"}
+SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(8)}
+LOADS = (5, 10, 20, 25, 30, 40, 60, 100)
+"""Hosts that send, in per cent; with 25 they could just fill the core."""
+MBPS = 1e-6 * pl.col("goodput_bps").mean()
+
+
+@dataclass(frozen=True)
+class Oversub(trees.Timed):
+    """Some of 512 hosts send without end, over a core oversubscribed 4:1."""
+
+    id: str = "T-oversub"
+    k: int = 8
+    loads: tuple[int, ...] = LOADS
+    matrices: ClassVar = (PERMUTATION, RANDOM)
+    schemes: ClassVar = tuple(SCHEMES)
+    over: ClassVar = ("matrices", "loads", "schemes")
+    apart: ClassVar = ("matrix", "matrices")
+    columns: ClassVar = declared.columns("talk", "T-oversub")
+
+    def point(self, seed: int, matrix: str, load: int, scheme: str) -> Point:
+        """Return the run in which so many per cent of the hosts send."""
+        per_edge = 2 * self.k
+        hosts = self.k * self.k // 2 * per_edge
+        rng = random.Random(f"T-oversub, {matrix}, {load}, seed {seed}")
+        senders = rng.sample(range(hosts), max(hosts * load // 100, 2))
+        # The permutation is of all hosts, of whom only some send.
+        to = dict(trees.permutation(range(hosts), rng))
+        pairs = [(a, to[a] if matrix == PERMUTATION else _other(a, hosts, rng)) for a in senders]
+        name = f"{matrix}, {load}% of {hosts} hosts, {scheme}"
+        fabric = trees.fat_tree(self.k, hosts_per_edge=per_edge)
+        flows = trees.flows(scheme, pairs)
+        text = trees.long_flows(name, self.duration_s, fabric, scheme, SCHEMES[scheme], flows)
+        cost = trees.packets(min(len(pairs), hosts // 4), self.duration_s)
+        keys: Keys = {"matrix": matrix, "scheme": scheme, "load": load}
+        return Point(keys, text, seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow."""
+        return trees.goodputs(result)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge how much MPTCP gains at low, right and high load."""
+        gains = {load: _gain(data, load).value for load in self.loads}
+        low, high = min(self.loads), max(self.loads)
+        for level, load in (("low", low), ("high", high)):
+            shown = told(f"{{:.3g}} times at {load}%", gains[load])
+            ledger.judge("{level}", shown, gains[load], level=level)
+        between = [gain for load, gain in gains.items() if low < load < high and gain is not None]
+        best = max(between, default=None)
+        ledger.judge("between", told("up to {:.3g} times", best), best)
+
+    def frame(self) -> Frame:
+        """Return mean goodputs and the gain against the load, of both matrices together."""
+
+        def goodputs(axes: Axes, data: pl.DataFrame) -> None:
+            for matrix, dash in DASHES.items():
+                for scheme, colour in COLOURS.items():
+                    at = {"matrix": matrix, "scheme": scheme}
+                    y = [_or_nan(spread(data, MBPS, load=load, **at)) for load in self.loads]
+                    label = f"{scheme.upper()}, {matrix}"
+                    axes.plot(self.loads, y, dash, color=colour, label=label)
+            axes.legend()
+
+        def gains(axes: Axes, data: pl.DataFrame) -> None:
+            for matrix, dash in DASHES.items():
+                y = [_or_nan(_gain(data.filter(matrix=matrix), load)) for load in self.loads]
+                axes.plot(self.loads, y, dash, color=COLOURS["mptcp"], label=matrix)
+            axes.legend()
+
+        x = "hosts that send (%)"
+        panels = [
+            Panel(goodputs, "", x, "mean goodput (Mbps)", from_zero=True),
+            Panel(gains, "", x, "MPTCP over TCP", from_zero=True),
+        ]
+        return Frame(panels, self.title, (4.4, 2.8), sharey=False, legend=0, together=True)
+
+
+def _other(host: int, hosts: int, rng: random.Random) -> int:
+    found = rng.randrange(hosts - 1)
+    return found + (found >= host)
+
+
+def _gain(data: pl.DataFrame, load: int) -> Spread:
+    tcp, mptcp = (by_seed(data, MBPS, load=load, scheme=scheme) for scheme in SCHEMES)
+    return Spread.of([mptcp[seed] / tcp[seed] for seed in tcp if tcp[seed] > 0 and seed in mptcp])
+
+
+def _or_nan(spread: Spread) -> float:
+    return float("nan") if spread.value is None else spread.value
+
+
+OVERSUB = Oversub()
+
+
+HALF, LOCAL = "half", "local"
+WORKLOADS = {HALF: "half of the hosts active", LOCAL: "half of the traffic in the rack"}
+OF_NICS: dict[str, tuple[str, Table]] = {
+    "tcp": ("TCP", trees.tcp()),
+    "scatter": ("TCP, packets scattered", trees.tcp(paths="scatter", dupack_threshold="auto")),
+    "mptcp": ("MPTCP, 8 subflows", trees.mptcp(8)),
+}
+
+
+@dataclass(frozen=True)
+class Dual(trees.Timed):
+    """Long flows in a fat-tree of 128 hosts, of which each has one NIC or two."""
+
+    id: str = "T-dual"
+    k: int = 8
+    workloads: tuple[str, ...] = (HALF, LOCAL)
+    schemes: ClassVar = tuple(OF_NICS)
+    nics: ClassVar = (1, 2)
+    over: ClassVar = ("workloads", "schemes", "nics")
+    columns: ClassVar = declared.columns("talk", "T-dual")
+
+    def point(self, seed: int, workload: str, scheme: str, nics: int) -> Point:
+        """Return the run with so many NICs of a host."""
+        pairs = self._pairs(workload, random.Random(f"T-dual, {workload}, seed {seed}"))
+        name = f"{WORKLOADS[workload]}, {scheme}, {nics} NICs"
+        fabric = trees.fat_tree(self.k, nics=nics)
+        flows = trees.flows(scheme, pairs)
+        transport = OF_NICS[scheme][1]
+        text = trees.long_flows(name, self.duration_s, fabric, scheme, transport, flows)
+        cost = trees.packets(nics * len(pairs), self.duration_s)
+        keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
+        return Point(keys, text, seed, self.duration_s, cost)
+
+    def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
+        """Return the pairs of senders and receivers; a permutation of the senders."""
+        hosts, rack = self.k**3 // 4, self.k // 2
+        if workload == HALF:
+            return trees.permutation(sorted(rng.sample(range(hosts), hosts // 2)), rng)
+        near = [h for h in range(hosts) if h % rack < rack // 2]
+        within = [(h, h - h % rack + (h + 1) % (rack // 2)) for h in near]
+        return within + trees.permutation([h for h in range(hosts) if h not in set(near)], rng)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow, and its rate under the best sharing."""
+        problem = Measured.of(result).problem
+        best = pl.Series("best_bps", trees.max_min(problem))
+        nic = pl.Series("nic_bps", problem.payload * trees.RATE_BPS)
+        return trees.goodputs(result).with_columns(nic, best)
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge each scheme's goodput with two NICs."""
+        for workload in self.workloads:
+            mptcp, tcp = (nics_worth(data, workload, s, 2) for s in ("mptcp", "tcp"))
+            best = nics_worth(data, workload, "mptcp", 2, "best_bps")
+            words = {"workload": workload, "what": WORKLOADS[workload]}
+            shown = f"{mptcp} NICs; the best sharing would give {best}"
+            ledger.judge("{workload}", shown, mptcp.value, **words)
+            gain = ratio(mptcp.value, tcp.value)
+            shown = told(f"MPTCP {{:.2f}} times TCP ({tcp} NICs)", gain)
+            ledger.judge("{workload}-tcp", shown, gain, **words)
+
+    def frame(self) -> Frame:
+        """Return the mean goodput of each scheme in NICs, a panel per workload."""
+        panels = [self._panel(workload) for workload in self.workloads]
+        return Frame(panels, self.title, (3.6, 2.8), legend=3)
+
+    def _panel(self, workload: str) -> Panel:
+        def paint(axes: Axes, data: pl.DataFrame) -> None:
+            for i, nics in enumerate(self.nics):
+                x = [j + 0.38 * (i - 0.5) for j in range(len(OF_NICS))]
+                y = [nics_worth(data, workload, s, nics).value or 0.0 for s in OF_NICS]
+                colour, several = ("#bbbbbb", "#0072b2")[i], "s" if nics > 1 else ""
+                axes.bar(x, y, 0.34, color=colour, label=f"{nics} NIC{several} a host")
+                best = nics_worth(data, workload, "tcp", nics, "best_bps").value
+                if best is not None:
+                    label = f"best sharing, {nics} NIC{several}"
+                    axes.axhline(best, color=colour, lw=1.0, ls="--", label=label)
+            axes.axhline(1.0, color="#d55e00", lw=1.0, ls=":", label="one NIC")
+            names = [name.replace(", ", ",\n") for name, _ in OF_NICS.values()]
+            axes.set_xticks(range(len(OF_NICS)), names, fontsize=8)
+            axes.grid(visible=False, axis="x")
+
+        return Panel(paint, WORKLOADS[workload], y="mean goodput of a flow (NICs)", from_zero=True)
+
+
+def nics_worth(
+    data: pl.DataFrame, workload: str, scheme: str, nics: int, column: str = "goodput_bps"
+) -> Spread:
+    """Return the mean rate of the flows over the payload rate of one NIC, by seed."""
+    share = (pl.col(column) / pl.col("nic_bps")).mean()
+    return spread(data, share, workload=workload, scheme=scheme, nics=nics)
+
+
+DUAL = Dual()
