@@ -32,7 +32,7 @@ PAGE = (ROOT / "docs" / "python-algorithm.md").read_text(encoding="utf-8")
 FILES = {"amp": CONTROLS / "amp.py", "dctcp": CONTROLS / "dctcp.py"}
 
 PERMUTATION = """
-duration = "20ms"
+duration = "8ms"
 [topology.fat-tree]
 k = 4
 rate = "1Gbps"
@@ -48,7 +48,7 @@ subflows = 8
 transport = "t"
 size = "unlimited"
 [record]
-cwnd = { every = "200us" }
+cwnd = { every = "100us" }
 """
 
 INCAST = """

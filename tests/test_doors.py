@@ -8,11 +8,14 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import typer
 from rich.table import Table
 
 import linkpool
 from linkpool import _core, api, loading
 from linkpool.cli import terminal
+from linkpool.cli.commands import app
+from linkpool.cli.group import Command, Commands
 from linkpool.identity import simulator
 from linkpool.plain import plain
 from linkpool.study.remote import RemoteError, run_there, write_files
@@ -169,6 +172,21 @@ def with_code(folder: Path) -> tuple[Path, Path, Path]:
     return result, folder / "s.toml", ran
 
 
+def commands_that_ask() -> set[str]:
+    """Return the commands with `--run-code`, those of `study` as one."""
+
+    def asks(one: Command | typer.Typer, name: str) -> bool:
+        if isinstance(one, Command):
+            return any(param.name == "run_code" for param in one.load(name).params)
+        return any(asks(inner, inner_name) for inner_name, inner in listed(one).items())
+
+    def listed(group: typer.Typer) -> Commands:
+        of: Commands = group.info.cls.listed  # type: ignore[union-attr]
+        return of
+
+    return {name for name, one in listed(app).items() if asks(one, name)}
+
+
 @pytest.mark.core
 def test_no_command_but_run_runs_the_code_of_others_unasked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
@@ -193,7 +211,13 @@ def test_no_command_but_run_runs_the_code_of_others_unasked(
         ("topology", scenario),
         ("study", "status", study),
         ("study", "show", study, "--out", made),
+        ("check", scenario),
+        ("check", study),
+        ("estimate", scenario),
+        ("estimate", study),
     ]
+    # `run` and `study run` are what the code is for; tests/test_serve.py has `serve`.
+    assert {words[0] for words in asking} == commands_that_ask() - {"serve"}
     for words in asking:
         assert call(monkeypatch, *words) == 2, words
         said = capsys.readouterr().err

@@ -23,7 +23,17 @@ impl Known<'_> {
     /// Which hosts there are.
     pub(crate) fn host_names(&self) -> String {
         self.fabric.map_or_else(String::new, |fabric| {
-            format!("hosts are {}, or their indices 0 to {}", names_of_hosts(fabric), fabric.hosts() - 1)
+            let indices = format!("their indices 0 to {}", fabric.hosts() - 1);
+            // An index that is the name of a node means that node.
+            let is_name = |index: &usize| fabric.node(&index.to_string()).is_some_and(|node| node.index() != *index);
+            let names: Vec<String> = (0..fabric.hosts()).filter(is_name).map(|index| index.to_string()).collect();
+            let others = match &names[..] {
+                [] => String::new(),
+                [only] => format!(" but {only}, which is a name"),
+                [some @ .., last] if some.len() < 4 => format!(" but {} and {last}, which are names", some.join(", ")),
+                [one, two, ..] => format!(" but {one}, {two} and {} more, which are names", names.len() - 2),
+            };
+            format!("hosts are {}, or {indices}{others}", names_of_hosts(fabric))
         })
     }
 

@@ -201,8 +201,8 @@ proptest! {
             groups.sort_unstable();
             prop_assert_eq!(groups, (0..=d as usize).collect::<Vec<_>>());
         }
-        // One host of each switch: the paths to its others are the same.
-        for to in HostId::first(f.hosts()).step_by(h as usize).skip(1) {
+        // One host of every fifth switch: the paths to its others are the same.
+        for to in HostId::first(f.hosts()).step_by(5 * h as usize).skip(1) {
             prop_assert!(paths(&f, 0, to.index()) > 0);
         }
         let again = xpander((d, k, h), seed, [SLOW, FAST]).fabric();

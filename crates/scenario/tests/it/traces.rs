@@ -73,7 +73,9 @@ fn a_number_is_a_name_before_it_is_an_index() {
             |to: &str| with_file(&format!("numbers-{format}"), &trace(format), content.replace("TO", to).as_bytes());
         assert_eq!((to("2"), to("3")), (Ok((0, 1)), Ok((0, 2))), "{format}");
         let why = to("1").unwrap_err();
-        assert!(why.contains("\"1\" is a switch; hosts are 0 and 2 to 3"), "{format}: {why}");
+        assert!(why.contains(
+            "\"1\" is a switch; hosts are 0 and 2 to 3, or their indices 0 to 2 but 1 and 2, which are names"
+        ));
         assert!(to("4").unwrap_err().contains("there is no host 4"), "{format}");
     }
     let flow = |to: &str| {

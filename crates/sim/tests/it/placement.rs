@@ -54,9 +54,8 @@ fn threads_make_no_difference() {
                 [[workload.poisson]]\ntransport = \"t\"\nload = 0.3\nsize = \"300KB\"\n\
                 [[workload.permutation]]\ntransport = \"u\"\nsize = \"1MB\"";
     let text = text(PLACED, EACH_MS, more);
-    let [one, two, three] = [1, 2, 3].map(|threads| run_on(&scenario(&text), threads));
+    let [one, three] = [1, 3].map(|threads| run_on(&scenario(&text), threads));
     let placed = one.outcome.flows.iter().filter(|f| f.subflows[0].pinned).count();
     assert!(placed > 50 && placed < one.outcome.flows.len(), "{placed} of {}", one.outcome.flows.len());
-    assert_eq!(one.outcome, two.outcome);
     assert_eq!(one.outcome, three.outcome);
 }
