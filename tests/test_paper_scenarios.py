@@ -7,6 +7,7 @@ import pytest
 
 from linkpool import experiments
 from linkpool.experiments import scenarios
+from linkpool.experiments.questions.question import Setup
 from linkpool.experiments.scenarios import scenario
 
 TABLES = """
@@ -77,6 +78,7 @@ def test_every_table_is_some_experiment_s(monkeypatch: pytest.MonkeyPatch) -> No
         return Asked(read(folder, name))
 
     monkeypatch.setattr(scenarios, "read", note)
+    Setup.read.__func__.cache_clear()  # type: ignore[attr-defined]
     for one in experiments.all_experiments():
         known: set[tuple[str, str | int | float]] = set()
         for point in one.points([1]):
