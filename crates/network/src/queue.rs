@@ -237,3 +237,114 @@ impl From<&Queue> for QueuePolicy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discipline::{Configuration, Marking};
+    use crate::thresholds::Thresholds;
+    use linkpool_settings::{Preset, Settings as _};
+
+    const LIMIT: QueueLimit = QueueLimit::Packets(100);
+
+    /// Of these priorities, with the defaults.
+    fn class(priorities: &[u32]) -> QueueClass {
+        QueueClass { priorities: priorities.to_vec(), ..QueueClass::defaults(Preset::Linux) }
+    }
+
+    /// A queue with such classes, and priority flow control.
+    fn queue(classes: &[QueueClass]) -> Queue {
+        let mut queue = Queue { pfc: Some(Pfc::defaults(Preset::Linux)), ..Queue::defaults(Preset::Linux) };
+        queue.set_classes(classes.to_vec());
+        queue
+    }
+
+    /// 3 is lossless, with the weight 4; 1 and 2 are cut, with the weight 2 and a limit; 5 is strict.
+    fn classes() -> [QueueClass; 3] {
+        let limit = Some(QueueLimit::Packets(7));
+        [
+            QueueClass { weight: Some(4), lossless: true, ..class(&[3]) },
+            QueueClass { weight: Some(2), trim: true, limit, ..class(&[1, 2]) },
+            class(&[5]),
+        ]
+    }
+
+    #[test]
+    fn a_class_has_a_limit_unless_it_drops_nothing() {
+        let of = |queue: &Queue| [3, 1, 2, 5, 0].map(|priority| queue.limit_of(priority));
+        let cut = Some(QueueLimit::Packets(7));
+        assert_eq!(of(&queue(&classes())), [None, cut, cut, Some(LIMIT), Some(LIMIT)]);
+        let shared_buffer = Some(SharedBuffer::defaults(Preset::Linux));
+        assert_eq!(of(&Queue { shared_buffer, ..queue(&[]) }), [None; 5], "the buffer is the limit");
+    }
+
+    /// Priorities of no class have the least weight together: 4 + 2 + 2 = 8. A class without a weight takes no turns.
+    #[test]
+    fn a_class_has_the_share_of_its_weight() {
+        let of = |queue: Queue| [3, 1, 2, 5, 0].map(|priority| queue.share_of(priority));
+        assert_eq!(of(queue(&classes())), [(4, 8), (2, 8), (2, 8), (1, 1), (2, 8)]);
+        let [first, second, third] = classes();
+        let all = [first, second, third.clone(), QueueClass { weight: Some(3), ..class(&[0, 4, 6, 7]) }];
+        assert_eq!(of(queue(&all)), [(4, 9), (2, 9), (2, 9), (1, 1), (3, 9)]);
+        assert_eq!(of(queue(&[third])), [(1, 1); 5]);
+    }
+
+    /// What hosts do not trim waits, however much there is. Other classes stay as they are.
+    #[test]
+    fn hosts_trim_no_class() {
+        let (switches, [lossless, cut, strict]) = (queue(&classes()), classes());
+        let hosts = switches.at_hosts().expect("another queue");
+        let cut = QueueClass { trim: false, limit: Some(QueueLimit::Packets(u32::MAX)), ..cut };
+        assert_eq!(hosts, Queue { classes: vec![lossless.clone(), cut, strict.clone()], ..switches });
+        assert_eq!(queue(&[lossless, strict]).at_hosts(), None);
+    }
+
+    /// Lossless is what classes say, or without them what the keys of priority flow control do: without priorities none is high.
+    #[test]
+    fn what_is_lossless_follows_from_classes_and_order() {
+        let of_classes = |classes: &[QueueClass]| queue(classes).pfc.and_then(|pfc| pfc.of_classes);
+        assert_eq!((of_classes(&classes()), of_classes(&classes()[1..]), of_classes(&[])), (Some(8), Some(0), None));
+        let high = |order, high| {
+            let pfc = queue(&[]).pfc.map(|pfc| Pfc { high, ..pfc });
+            Queue { order, pfc, ..queue(&[]) }.pausing().map(|pfc| pfc.high)
+        };
+        assert_eq!([true, false].map(|is_high| high(Order::Priority, is_high)), [Some(true), Some(false)]);
+        assert_eq!([true, false].map(|is_high| high(Order::Fifo, is_high)), [Some(false); 2]);
+    }
+
+    #[test]
+    fn the_largest_packet_is_that_of_red_and_of_headroom() {
+        let red = Some(Red::defaults(Preset::Linux));
+        let mut queue = queue(&[QueueClass { red, ..class(&[3]) }]);
+        queue.complete(4_096);
+        let packets = [queue.classes[0].red.and_then(|red| red.packet), queue.pfc.and_then(|pfc| pfc.packet)];
+        assert_eq!((packets, queue.largest_packet), ([Some(Bytes(4_096)); 2], 4_096));
+    }
+
+    /// Classes have turns in proportion to their weights, the least of them the largest packet, and their own marks as the keys
+    /// of `[queue]` say.
+    #[test]
+    fn classes_mark_as_the_keys_of_the_queue_say() {
+        let marks = Some(QueueLimit::Packets(5));
+        let [first, second, third] = classes();
+        let mut queue = queue(&[first, second, QueueClass { mark: marks, ..third }]);
+        queue.complete(1_500);
+        assert!(queue.has_thresholds() && !Queue { classes: Vec::new(), ..queue.clone() }.has_thresholds());
+        let of = |change: &dyn Fn(&mut Queue)| {
+            let mut queue = queue.clone();
+            change(&mut queue);
+            let Configuration { classes, .. } = QueuePolicy::from(&queue).discipline;
+            let classes = classes.expect("classes");
+            let quanta: Vec<_> = classes.iter().map(|class| class.quantum).collect();
+            assert_eq!(quanta, [Some(3_000), Some(1_500), None, Some(1_500)]);
+            (classes[2].thresholds, classes[2].marking)
+        };
+        let plain = Thresholds::drop_tail(LIMIT).marking(QueueLimit::Packets(5), false);
+        assert_eq!(of(&|_| {}), (plain, Marking::AtEnqueue));
+        let above = Thresholds { mark_packets: 6, ..plain };
+        assert_eq!(of(&|queue| queue.mark_when = MarkWhen::Above), (above, Marking::AtEnqueue));
+        let dropping = Thresholds { drop_non_ect: true, ..plain };
+        assert_eq!(of(&|queue| queue.non_ect = NonEct::Drop), (dropping, Marking::AtEnqueue));
+        assert_eq!(of(&|queue| queue.mark_at = MarkAt::Dequeue), (plain, Marking::AtDequeue));
+    }
+}

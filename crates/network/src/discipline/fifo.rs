@@ -113,4 +113,12 @@ mod tests {
         assert!(!passes(Thresholds::drop_tail(QueueLimit::Bytes(100))), "long packets have no room");
         assert!(!passes(Thresholds { uncounted: 0, ..roomy }), "the packet in service counts");
     }
+    /// One queue waits for all classes, and holds none of them back.
+    #[test]
+    fn one_queue_has_no_classes() {
+        let mut fifo = Fifo::new(false);
+        assert_eq!((fifo.waits(3), fifo.held()), (false, 0));
+        fifo.waiting.put(Packet::default());
+        assert_eq!((fifo.waits(3), fifo.waits(0), fifo.held()), (true, true, 0));
+    }
 }

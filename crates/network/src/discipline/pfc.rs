@@ -105,3 +105,32 @@ const LARGEST: Bytes = Bytes(1_538);
 
 /// Bytes of a pause frame on the wire: 64, with preamble and gap 84.
 pub(crate) const FRAME: u16 = 84;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_settings::{Preset, Settings as _};
+
+    /// At 10 Gbit/s 1,000 quanta are 51.2 us. A frame that is repeated after 50 us comes in time if it waits for 1,500 B (1.2 us), and
+    /// not for one byte more.
+    #[test]
+    fn a_pause_lapses_if_the_next_frame_waits_too_long() {
+        let pfc = Pfc { quanta: 1_000, refresh: 50.0 / 51.2, ..Pfc::defaults(Preset::Linux) };
+        assert_eq!(
+            (pfc.refresh_after(Rate::gbps(10)), pause_time(1_000, Rate::gbps(10))),
+            (Time::from_us(50), Time(51_200_000))
+        );
+        assert_eq!([1_499, 1_500, 1_501].map(|packet| pfc.lapses(Rate::gbps(10), packet)), [false, false, true]);
+    }
+
+    #[test]
+    fn lossless_priorities_are_listed_from_the_largest() {
+        let pfc = Pfc::defaults(Preset::Linux);
+        let of = |high, low, of_classes| Pfc { high, low, of_classes, ..pfc }.lossless_numbers();
+        assert_eq!(
+            (of(true, true, None), of(false, true, None), of(true, false, None)),
+            (vec![7, 0], vec![0], vec![7])
+        );
+        assert_eq!(of(true, true, Some(0b0010_1010)), [5, 3, 1]);
+    }
+}

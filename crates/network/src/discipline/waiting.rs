@@ -31,9 +31,7 @@ pub(crate) trait Discipline: Debug + Send {
     }
     /// Does a packet that finds no other at the port leave at once and as it is? Then it may be transmitted without
     /// [`Discipline::enqueue`] and [`Discipline::dequeue`], by [`Discipline::serve`].
-    fn leaves_at_once(&self, _thresholds: &Thresholds) -> bool {
-        false
-    }
+    fn leaves_at_once(&self, thresholds: &Thresholds) -> bool;
     /// `packet`, which found no other, is transmitted; it counts until [`Discipline::sent`] as one that was dequeued. Not called where
     /// packets pass.
     fn serve(&mut self, _packet: &Packet) {}

@@ -60,11 +60,10 @@ impl Network {
     }
 
     /// Queues the packets that are routed in the order in which they have come, and those that ports send back
-    /// among them.
+    /// among them. These are not counted in [`super::header_room`], which has found no room for more before.
     #[cold]
     fn queue_one_by_one(&mut self) {
-        let Network { egress, latest_on, to_switches, header_room, .. } = self;
-        header_room.forget(); // what goes back was not counted
+        let Network { egress, latest_on, to_switches, .. } = self;
         let Arrivals { packets, steps, order } = to_switches;
         steps.iter().for_each(|step| latest_on[step.link.index()] = NONE);
         for number in order.of_all(packets) {

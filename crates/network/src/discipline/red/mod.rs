@@ -250,6 +250,9 @@ fn idle_packets(idle: Time, each: Time) -> f64 {
 }
 
 #[cfg(test)]
+mod against_figure;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use linkpool_engine::stream;

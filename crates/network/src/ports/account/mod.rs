@@ -426,6 +426,9 @@ impl Group {
 }
 
 #[cfg(test)]
+mod against_model;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::class;
