@@ -8,6 +8,7 @@ use linkpool_network::{
 };
 use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
+use std::ops::Range;
 use std::sync::Arc;
 
 const A: NodeId = NodeId::new(0);
@@ -79,6 +80,10 @@ struct Host {
     first: Vec<Packet>,
     later: Vec<(Time, Packet)>,
     next: Time,
+    /// Does it look at its port only when it sends? Then nobody brings the port up to date meanwhile.
+    is_blind: bool,
+    /// Of so many bytes is the answer that each other host gives to a packet; none: it gives none.
+    answers: Option<u16>,
     separates: bool,
     looks: Vec<Look>,
     /// When the later ones will have left.
@@ -87,8 +92,9 @@ struct Host {
     came: Vec<(Time, u32, Option<Trailer>)>,
     /// What passed taps: is it a frame that pauses?
     passed: Vec<(LinkId, Time, bool)>,
-    /// By link.
+    /// By link: pauses, and packets that were dropped.
     pauses: Vec<Option<PauseStats>>,
+    drops: Vec<u64>,
 }
 
 fn packet(seq: u32, priority: u8) -> Packet {
@@ -117,6 +123,9 @@ impl Handler for Host {
         // With a trailer, the number in the packet is the network's.
         let number = trailer.map_or(out.as_sent(packet).seq, |trailer| trailer[0]);
         self.came.push((at, number, trailer));
+        if let Some(size) = self.answers.filter(|_| node != A) {
+            out.send(at, &Packet { envelope: Envelope::new(host(0), size, size - 64), ..to(number, 0) });
+        }
     }
 
     fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
@@ -134,7 +143,8 @@ impl Handler for Host {
         let held = [3, 0].map(|priority| out.held_until(now, priority));
         let (paused, waiting) = (out.paused(LINK, now), out.queue(LINK, now).1);
         self.looks.push(Look { at: now, held, paused, sent, waiting });
-        self.next = now + Time::from_ns(500);
+        let later = self.later.last().map_or(Time::MAX, |(at, _)| *at);
+        self.next = if self.is_blind { later } else { now + Time::from_ns(500) };
     }
 
     fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&Trailer>, _: &[HopRecord]) {
@@ -148,28 +158,28 @@ impl Handler for Host {
 
 /// Host a sends to `others` others, of which all that matters is known.
 fn run(others: usize, policy: QueuePolicy, first: Vec<Packet>, later: Vec<(Time, Packet)>) -> Host {
-    run_tapped((others, None), &[], policy, first, later)
+    run_tapped((others, &[]), &[], policy, Host { first, later, ..Host::default() })
 }
 
 /// The same where `slow` hosts take what comes by a link, and with taps.
 fn run_tapped(
-    (others, slow): (usize, Option<(LinkId, Intake)>),
+    (others, slow): (usize, &[(LinkId, Intake)]),
     taps: &[(LinkId, Kind)],
     policy: QueuePolicy,
-    first: Vec<Packet>,
-    mut later: Vec<(Time, Packet)>,
+    mut host: Host,
 ) -> Host {
     let fabric = fabric(others);
     let mut network = Network::new(&fabric, policy, Arc::new(Routes::new(&fabric, 1)), 64);
-    slow.into_iter().for_each(|(link, intake)| network.slow_down(link, intake, &fabric));
+    slow.iter().for_each(|(link, intake)| network.slow_down(*link, *intake, &fabric));
     taps.iter().for_each(|(link, kinds)| network.tap(*link, *kinds));
-    later.reverse();
-    let mut host = Host { first, later, ..Host::default() };
+    host.later.reverse();
     network.wake(A, &host);
     let end = Time::from_us(400);
     run_partitions(vec![(&mut network, &mut host)], end, u64::MAX, 1000, &mut |_, _| true);
     assert_eq!(network.trailers(), 0, "nothing is left");
     host.pauses = LinkId::first(fabric.links().len()).map(|link| network.pauses(link, end)).collect();
+    let drops = |link| network.link_outcome(link, end).0.rare.drops;
+    host.drops = LinkId::first(fabric.links().len()).map(drops).collect();
     host.passed.sort_by_key(|(link, at, _)| (*at, *link));
     host
 }
@@ -245,10 +255,14 @@ fn a_packet_that_leaves_alone_ends_a_pause() {
     let later = vec![(Time::from_us(10), to(5, 5))];
     // Frames are shown where a tap shows all kinds.
     let back = link(5, "w", "a");
-    let first = || (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
-    let shows_data = run_tapped((5, None), &[(back, Kind::DATA)], policy.clone(), first(), later.clone());
+    let host = || Host {
+        first: (0..4).map(|seq| to(seq, seq as usize + 1)).collect(),
+        later: later.clone(),
+        ..Host::default()
+    };
+    let shows_data = run_tapped((5, &[]), &[(back, Kind::DATA)], policy.clone(), host());
     assert_eq!(shows_data.passed, []);
-    let host = run_tapped((5, None), &[(back, Kind::ALL)], policy, first(), later);
+    let host = run_tapped((5, &[]), &[(back, Kind::ALL)], policy, host());
     let came: Vec<(Time, u32)> = host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect();
     let us = |us: u64, ps: u64| Time::from_us(us) + Time(ps);
     assert_eq!(came, [(us(13, 0), 0), (us(14, 0), 1), (us(15, 0), 2), (us(16, 0), 3), (us(26, 67_200), 5)]);
@@ -280,7 +294,8 @@ fn a_slow_host_pauses_its_switch() {
     let intake = Intake { buffer, rate: Some(Rate::gbps(10)), packet_time: Time::from_us(20), from, until };
     let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(Pfc { xoff: Some(Bytes(90_000)), ..pfc() });
     let taps = [(from_b, Kind::ALL), (to_b, Kind::DATA)];
-    let host = run_tapped((1, Some((to_b, intake))), &taps, policy, (0..8).map(|seq| to(seq, 1)).collect(), Vec::new());
+    let host = Host { first: (0..8).map(|seq| to(seq, 1)).collect(), ..Host::default() };
+    let host = run_tapped((1, &[(to_b, intake)]), &taps, policy, host);
     let came: Vec<(Time, u32)> = host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect();
     assert_eq!(came, [0, 1, 2, 3, 4, 5, 6, 7].map(|seq| (Time::from_us(33 + 20 * u64::from(seq)), seq)));
     let passed = |link| host.passed.iter().filter(move |passed| passed.0 == link).map(|(_, at, _)| at.0);
@@ -291,4 +306,77 @@ fn a_slow_host_pauses_its_switch() {
     let of_switch = host.pauses[to_b.index()].expect("a port that is paused");
     assert_eq!((of_switch.pauses, of_switch.lapsed, of_switch.paused), (2, 0, Time::from_ns(50_000 + 27_328)));
     assert_eq!(host.pauses[from_b.index()].map(|stats| (stats.frames, stats.pauses)), Some((4, 0)));
+}
+
+/// The pause of [`a_packet_that_leaves_alone_ends_a_pause`] with frames of 40 quanta, 2.048 us at 10 Gbit/s, which are told again after
+/// half of that, from 5 us until 12 us, or after all of it: a frame that comes as a pause ends makes it longer. Nothing else happens then.
+#[test]
+fn a_pause_is_told_again_until_it_ends() {
+    for (refresh, step, frames) in [(0.5, 1_024, 7), (1.0, 2_048, 4)] {
+        let pfc = Pfc { xoff: Some(Bytes(5_000)), quanta: 40, refresh, ..pfc() };
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+        let later = vec![(Time::from_us(10), to(5, 5))];
+        let first = (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
+        let back = link(5, "w", "a");
+        let host = Host { first, later, is_blind: true, ..Host::default() };
+        let host = run_tapped((5, &[]), &[(back, Kind::ALL)], policy, host);
+        let told = (0..frames).map(|number| 6_067_200 + step * 1_000 * number).chain([13_067_200]);
+        assert_eq!(host.passed, told.map(|ps| (back, Time(ps), true)).collect::<Vec<_>>(), "{refresh}");
+        let stats = host.pauses[LINK.index()].expect("a port that is paused");
+        assert_eq!((stats.pauses, stats.lapsed, stats.paused), (1, 0, Time::from_us(7)), "{refresh}");
+        assert_eq!(host.came.last().map(|(at, ..)| at.0), Some(26_067_200), "{refresh}");
+    }
+}
+
+/// Four packets for b stand in the switch from 5 us until 42 us, and keep a paused. Frames of 2.048 us are told again as they end, but that
+/// of 35.72 us waits until 36 us, for b's answer of 2,500 B, which came at 34 us. So the pause is over at 36.7872 us, when a sends what it
+/// has had since 10 us, until the frame is there at 37.0672 us. That packet leaves the switch at 48.7872 us, which ends the pause: a
+/// hears of it at 49.8544 us.
+#[test]
+fn a_pause_lapses_while_its_frame_waits() {
+    let pfc = Pfc { xoff: Some(Bytes(5_000)), resume: 4_000, quanta: 40, refresh: 1.0, ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let (first, later) = ((0..4).map(|seq| to(seq, 1)).collect(), vec![(Time::from_us(10), to(4, 2))]);
+    let host = Host { first, later, is_blind: true, answers: Some(2_500), ..Host::default() };
+    let host = run_tapped((2, &[]), &[], policy, host);
+    let of = |is_answer: bool| {
+        host.came.iter().filter(move |(at, ..)| is_answer == ANSWERED.contains(&at.0)).map(|(at, ..)| at.0)
+    };
+    const ANSWERED: [u64; 5] = [37_000_000, 57_000_000, 73_787_200, 77_000_000, 97_000_000];
+    assert_eq!(of(true).collect::<Vec<_>>(), ANSWERED);
+    assert_eq!(of(false).collect::<Vec<_>>(), [13_000_000, 23_000_000, 33_000_000, 43_000_000, 49_787_200]);
+    let stats = host.pauses[LINK.index()].expect("a port that is paused");
+    let paused = Time(36_787_200 - 6_067_200 + 49_854_400 - 37_067_200);
+    assert_eq!((stats.pauses, stats.lapsed, stats.paused), (2, 1, paused));
+}
+
+/// Hosts b and c take nothing until 100 us. Of eight packets for each, three fill a buffer, the third pauses the switch, and the fourth,
+/// which is on its way then, finds no room. c has twice the buffer: three more are there, and one more is lost.
+#[test]
+fn what_finds_a_slow_host_full_is_lost() {
+    let [to_b, to_c] = ["b0", "b1"].map(|name| link(2, "w", name));
+    let intake = |packets: u64| Intake {
+        buffer: packets * 1_250,
+        rate: None,
+        packet_time: Time::ZERO,
+        from: Time::ZERO,
+        until: Time::from_us(100),
+    };
+    let pfc = Pfc { xoff: Some(Bytes(90_000)), headroom: Some(Bytes(0)), resume: 1_250, ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let host = Host { first: (0..16).map(|seq| to(seq, 1 + seq as usize % 2)).collect(), ..Host::default() };
+    let host = run_tapped((2, &[(to_c, intake(6)), (to_b, intake(3))]), &[], policy, host);
+    let came = |at: Range<u64>| -> Vec<u32> {
+        let mut came: Vec<u32> =
+            host.came.iter().filter(|(came, ..)| at.contains(&(came.0 / 1_000_000))).map(|(_, seq, _)| *seq).collect();
+        came.sort_unstable();
+        came
+    };
+    assert!(came(0..100).is_empty());
+    assert_eq!(came(100..101), [0, 1, 2, 3, 4, 5, 7, 9, 11]);
+    // Lost are 6 of b and 13 of c. The others leave when the switch has heard that both go on, at 101.672 us.
+    assert_eq!(came(101..400), [8, 10, 12, 14, 15]);
+    assert_eq!((host.drops[to_b.index()], host.drops[to_c.index()], host.drops.iter().sum::<u64>()), (1, 1, 2));
+    let first = host.came.iter().find(|(at, ..)| *at > Time::from_us(101)).map(|(at, ..)| at.0);
+    assert_eq!(first, Some(112_672_000));
 }

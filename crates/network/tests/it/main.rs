@@ -2,6 +2,7 @@
 
 mod against_reference;
 mod common;
+mod deadlocks;
 mod disjoint;
 mod fat_tree;
 mod gpu_servers;
