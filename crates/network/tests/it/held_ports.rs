@@ -3,8 +3,9 @@
 
 use crate::common::{hashed, host};
 use linkpool_network::{
-    Egress, Envelope, Fabric, FabricBuilder, Handler, HopRecord, Intake, Kind, Layer, LinkId, Network, NodeId, Packet,
-    PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, Trailer, run_partitions,
+    Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, HopRecord, Intake, Kind, Layer, LinkId, Network, NodeId,
+    Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, Trailer, Witness,
+    run_partitions,
 };
 use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
@@ -92,6 +93,9 @@ struct Host {
     came: Vec<(Time, u32, Option<Trailer>)>,
     /// What passed taps: is it a frame that pauses?
     passed: Vec<(LinkId, Time, bool)>,
+    /// What the network's witness has seen, if it `is_watched`.
+    is_watched: bool,
+    seen: Witness,
     /// By link: pauses, and packets that were dropped.
     pauses: Vec<Option<PauseStats>>,
     drops: Vec<u64>,
@@ -138,6 +142,12 @@ impl Handler for Host {
             let trailer = packet.seq.is_multiple_of(2).then(|| trailer(packet.seq));
             self.leave.push(out.send_last(now, packet, trailer));
         }
+        if self.is_watched {
+            let Witness { discarded, sent, held, .. } = out.take_witnessed();
+            self.seen.discarded.extend(discarded);
+            self.seen.sent.extend(sent);
+            self.seen.held.extend(held);
+        }
         self.separates = out.separates_classes();
         let sent = out.counters(LINK, now).1.bytes();
         let held = [3, 0].map(|priority| out.held_until(now, priority));
@@ -173,6 +183,9 @@ fn run_tapped(
     slow.iter().for_each(|(link, intake)| network.slow_down(*link, *intake, &fabric));
     taps.iter().for_each(|(link, kinds)| network.tap(*link, *kinds));
     host.later.reverse();
+    if host.is_watched {
+        network.watch(fabric.hosts());
+    }
     network.wake(A, &host);
     let end = Time::from_us(400);
     run_partitions(vec![(&mut network, &mut host)], end, u64::MAX, 1000, &mut |_, _| true);
@@ -379,4 +392,42 @@ fn what_finds_a_slow_host_full_is_lost() {
     assert_eq!((host.drops[to_b.index()], host.drops[to_c.index()], host.drops.iter().sum::<u64>()), (1, 1, 2));
     let first = host.came.iter().find(|(at, ..)| *at > Time::from_us(101)).map(|(at, ..)| at.0);
     assert_eq!(first, Some(112_672_000));
+}
+
+/// Of [`a_packet_that_leaves_alone_ends_a_pause`]: the packet that a has had since 10 us is held until 13.0672 us, in a pause that began at
+/// 6.0672 us with 5,000 B. One that waits for others alone, without a pause, is not.
+#[test]
+fn a_witness_sees_what_a_pause_holds() {
+    let pfc = Pfc { xoff: Some(Bytes(5_000)), ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let later = vec![(Time::from_us(10), to(5, 5))];
+    let first = (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
+    let host = Host { first, later, is_watched: true, ..Host::default() };
+    let host = run_tapped((5, &[]), &[], policy, host);
+    let held: Vec<_> =
+        host.seen.held.iter().map(|held| (held.at.0, held.link, held.paused.0, held.pause.since.0)).collect();
+    assert_eq!(held, [(13_067_200, LINK, 3_067_200, 6_067_200)]);
+    let pause = host.seen.held[0].pause;
+    assert_eq!((pause.priority, pause.reason.shared, pause.reason.told), (0, 5_000, Time::from_us(5)));
+    assert_eq!(host.seen.sent.iter().filter(|(link, _)| *link == LINK).count(), 5);
+    assert!(host.seen.discarded.is_empty());
+}
+
+/// The switch has room for two packets of each link and no headroom: of four, two are lost, which are seen and counted.
+#[test]
+fn what_finds_a_switch_full_is_lost() {
+    let pfc = Pfc { buffer: 2_500, xoff: Some(Bytes(90_000)), headroom: Some(Bytes(0)), ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let first = (0..4).map(|seq| to(seq, 1)).collect();
+    let host = run_tapped((1, &[]), &[], policy, Host { first, is_watched: true, ..Host::default() });
+    assert_eq!(
+        host.came.iter().map(|(at, seq, _)| (at.0, *seq)).collect::<Vec<_>>(),
+        [(13_000_000, 0), (23_000_000, 1)]
+    );
+    let link = link(1, "w", "b0");
+    let lost: Vec<_> =
+        host.seen.discarded.iter().map(|lost| (lost.loss.at.0, lost.loss.link, lost.loss.cause)).collect();
+    assert_eq!(lost, [4_000_000, 5_000_000].map(|at| (at, link, Cause::Full)));
+    assert_eq!((host.drops[link.index()], host.drops.iter().sum::<u64>()), (2, 2));
+    assert_eq!(host.seen.sent.iter().filter(|(of, _)| *of == LINK).count(), 4);
 }
