@@ -110,3 +110,49 @@ fn rest_of(bits: u16) -> QueueClass {
     let priorities = (0..8).filter(|priority| bits >> priority & 1 == 1).collect();
     QueueClass { priorities, limit: None, mark: None, weight: None, lossless: false, trim: false, red: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_settings::{Preset, Settings as _};
+
+    fn class(priorities: &[u32], weight: Option<u32>) -> QueueClass {
+        QueueClass { priorities: priorities.to_vec(), weight, ..QueueClass::defaults(Preset::Linux) }
+    }
+
+    /// At a port with a limit of 100 packets that marks from 7 on, with packets of 1,500 B at most.
+    fn at_port(classes: &[QueueClass]) -> Vec<ClassPolicy> {
+        let port = QueuePolicy::drop_tail(QueueLimit::Packets(100)).marking(QueueLimit::Packets(7), false);
+        policies(classes, &port, Marks { above: false, at_dequeue: false, drop_non_ect: false }, 1_500)
+    }
+
+    /// They take turns if any class does, with the least weight, and are strict otherwise. Where classes have all, there is none more.
+    #[test]
+    fn priorities_of_no_class_are_one_together() {
+        let of = |classes: &[QueueClass]| -> Vec<(u16, Option<u32>)> {
+            at_port(classes).iter().map(|class| (class.priorities.bits(), class.quantum)).collect()
+        };
+        let (first, second, third) = (class(&[3], Some(5)), class(&[1, 2], Some(2)), class(&[5], None));
+        let some = of(&[first, second.clone(), third.clone()]);
+        assert_eq!(some, [(0b1000, Some(3_750)), (0b110, Some(1_500)), (0b10_0000, None), (0b1101_0001, Some(1_500))]);
+        assert_eq!(of(std::slice::from_ref(&third)), [(0b10_0000, None), (0b1101_1111, None)]);
+        let all = of(&[second, third, class(&[0, 3, 4, 6, 7], None)]);
+        assert_eq!(all, [(0b110, Some(1_500)), (0b10_0000, None), (0b1101_1001, None)]);
+    }
+
+    /// A class has the marks of the port unless it has its own, or RED, which drops what it cannot mark.
+    #[test]
+    fn a_class_marks_in_its_own_way() {
+        let red = Red::defaults(Preset::Linux);
+        let of = |class: QueueClass| {
+            let class = at_port(&[class])[0];
+            (class.thresholds, class.marking)
+        };
+        let (none, marks) = (Thresholds::drop_tail(QueueLimit::Packets(100)), |k| QueueLimit::Packets(k));
+        assert_eq!(of(class(&[3], None)), (none.marking(marks(7), false), Marking::AtEnqueue));
+        let own = QueueClass { mark: Some(marks(4)), ..class(&[3], None) };
+        assert_eq!(of(own), (none.marking(marks(4), false), Marking::AtEnqueue));
+        let early = QueueClass { red: Some(red), ..class(&[3], None) };
+        assert_eq!(of(early), (Thresholds { drop_non_ect: true, ..none }, Marking::Red(red)));
+    }
+}

@@ -121,9 +121,7 @@ impl Adapter {
                 self.plan(at, class, taken);
             }
         }
-        if limit > Time::ZERO {
-            self.give(Time(limit.0 - 1), taken);
-        }
+        self.give(Time(limit.0 - 1), taken);
     }
 
     /// The host takes what it has taken by `now`.
@@ -237,5 +235,14 @@ mod tests {
         assert!(taken.told.is_empty() && taken.lost.is_empty());
         adapter.take(&[packet(9, 1)], Time::from_us(9), &mut taken);
         assert_eq!(taken.lost.len(), 1);
+    }
+
+    /// Six packets of 500 B are at the threshold, of which one that is gone leaves as much as it goes on at.
+    #[test]
+    fn a_host_goes_on_at_its_threshold() {
+        let (mut adapter, mut taken) = (adapter(None, 0, Time::from_us(40)), Taken::default());
+        let arrivals: Vec<Incoming> = (1..=6).map(|us| packet(us, 500)).collect();
+        adapter.take(&arrivals, Time::from_us(50), &mut taken);
+        assert_eq!(times(&taken), (vec![40; 6], vec![(6, true, 3_000), (40, false, 2_500)]));
     }
 }

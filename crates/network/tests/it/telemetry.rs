@@ -1,10 +1,9 @@
 //! What switches write on packets, and what answers tell of it.
 
 use crate::common::host;
-use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Egress, Envelope, Handler, HopRecord, Kind, Network, NodeId, Packet, Policies, QueueLimit, QueuePolicy, Routes,
-    Timetable, run_partitions,
+    Egress, Envelope, FabricBuilder, Handler, HopRecord, Kind, Layer, Network, NodeId, Packet, Policies, QueueLimit,
+    QueuePolicy, Routes, Timetable, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -54,24 +53,40 @@ impl Handler for Asked {
     }
 }
 
-/// A packet of 1,000 B takes 0.8 us at 10 Gbit/s, and 1 us on each link: the first is at the switch at 1.8 us, where the port to
-/// the receiver has sent nothing, the second 0.8 us later. A packet that does not ask gets no record, and answers get none
-/// of their own.
-#[test]
-fn answers_tell_what_switches_wrote() {
-    let fabric = many_to_one(1, Rate::gbps(10), Time::from_us(1));
+/// What comes to the receiver, to which the switch has a link of `rate`, and what the sender is told of it: by packet the time, the bytes
+/// sent before and those that wait.
+fn records(rate: Rate, expected: [Option<(u64, u64, u32)>; 3]) {
+    let mut b = FabricBuilder::default();
+    let [sender, receiver] = ["sender", "receiver"].map(|name| b.node(name, Layer::Host));
+    let switch = b.node("W", Layer::Switch);
+    b.cable(sender, switch, Rate::gbps(10), Time::from_us(1));
+    b.cable(receiver, switch, rate, Time::from_us(1));
+    let fabric = b.build();
     let policies = Policies::from(QueuePolicy::drop_tail(QueueLimit::Packets(100))).stamping();
     let timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
     let mut network = Network::new(&fabric, policies, timetable, 64);
     let mut asked = Asked::default();
     network.wake(SENDER, &asked);
     run_partitions(vec![(&mut network, &mut asked)], Time::from_us(100), u64::MAX, 1000, &mut |_, _| true);
-    let switch = fabric.node("W").expect("a switch");
-    let link = fabric.link(switch, NodeId::new(1)).expect("neighbours");
-    let record = |at, sent| HopRecord { at: Time::from_ns(at), sent, rate: Rate::gbps(10), queue: 0, link };
-    let records = [vec![record(1_800, 0)], vec![record(2_600, 1_000)], vec![]];
+    let link = fabric.link(switch, receiver).expect("neighbours");
+    let record = |(at, sent, queue)| HopRecord { at: Time::from_ns(at), sent, rate, queue, link };
+    let records = expected.map(|one| one.into_iter().map(record).collect::<Vec<_>>());
     let told = |first: u32| (first..).zip(records.clone()).collect::<Vec<_>>();
     assert_eq!(asked.came, told(7));
     assert_eq!(asked.answers, told(107));
     assert_eq!(network.trailers(), 0, "nothing is left");
+}
+
+/// A packet of 1,000 B takes 0.8 us at 10 Gbit/s, and 1 us on each link: the first is at the switch at 1.8 us, where the port to
+/// the receiver has sent nothing, the second 0.8 us later. A packet that does not ask gets no record, and answers get none
+/// of their own.
+#[test]
+fn answers_tell_what_switches_wrote() {
+    records(Rate::gbps(10), [Some((1_800, 0, 0)), Some((2_600, 1_000, 0)), None]);
+}
+
+/// At 1 Gbit/s the first leaves until 9.8 us. Then the second leaves the third behind.
+#[test]
+fn a_record_tells_what_waits_behind_its_packet() {
+    records(Rate::gbps(1), [Some((1_800, 0, 0)), Some((9_800, 1_000, 1_000)), None]);
 }
