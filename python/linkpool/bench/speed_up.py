@@ -47,7 +47,7 @@ def cores() -> int:
 
 def counts_up_to(most: int) -> list[int]:
     """Return the powers of two from 2 to `most`, and `most`."""
-    powers = [2**n for n in range(1, most.bit_length()) if 2**n <= most]
+    powers = [2**n for n in range(1, most.bit_length())]
     return sorted({*powers, most} - {1})
 
 

@@ -41,3 +41,25 @@ impl Places {
 fn row(Counted { account, class }: Counted) -> usize {
     account as usize * CLASSES + usize::from(class)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links and classes have a row each, which is there once packets have come.
+    #[test]
+    fn links_and_classes_have_their_own_bytes() {
+        let mut places = Places::default();
+        let of = |account, class| Counted { account, class };
+        let came = [(of(0, 0), 0), (of(0, 1), 1), (of(1, 0), 2), (of(7, 8), 0)];
+        for ((counted, place), size) in came.into_iter().zip(1..) {
+            assert_eq!(places.of(counted), [0; 0]);
+            places.add(counted, size, place, 3);
+            places.add(counted, 10, place, 3);
+        }
+        places.remove(of(0, 1), 10, 1);
+        let rows: Vec<&[u64]> = came.iter().map(|(counted, _)| places.of(*counted)).collect();
+        assert_eq!(rows, [[11, 0, 0], [0, 2, 0], [0, 0, 13], [14, 0, 0]]);
+        assert!([of(3, 3), of(9, 0)].iter().all(|counted| places.of(*counted).is_empty()));
+    }
+}

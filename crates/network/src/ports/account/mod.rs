@@ -538,6 +538,30 @@ mod tests {
         assert_eq!([0, 2_500, 2_501, 3_600].map(|stuck| stays(&group, stuck)), [false, false, true, true]);
     }
 
+    /// With alpha = 1/2, and 500 B less than the threshold to go on: 700 B above the reserve may if only they are used, as half of the 3,300
+    /// that are free then are 1,650; if another link's 1,000 stand, too, half of 2,300 are too few.
+    #[test]
+    fn what_stands_of_others_keeps_a_link_paused() {
+        let mut group = group(|pfc| pfc.alpha = 0.5);
+        assert!(group.admit(Counted { account: 1, class: class::LOW }, 2_000, 0) && group.admit(LOW, 2_500, 1));
+        assert!(group.pauses(LOW, Time::ZERO));
+        let stays = [[1_700, 0], [1_700, 2_000], [2_500, 0]].map(|stuck| group.stays_paused(LOW, &stuck));
+        assert_eq!(stays, [false, true, true]);
+    }
+
+    /// Two links are paused, each with packets at a port of its own. When one goes on, what is left of it matters no longer.
+    #[test]
+    fn a_link_that_goes_on_keeps_nothing_paused() {
+        let mut group = group(|pfc| pfc.xoff = Some(Bytes(2_000)));
+        let other = Counted { account: 1, class: class::LOW };
+        for (counted, place) in [(LOW, 1), (other, 0)] {
+            assert!(group.admit(counted, 3_000, place) && group.pauses(counted, Time::ZERO));
+        }
+        assert!(group.is_strict_at(0) && group.is_strict_at(1));
+        group.release(LOW, 1_500, 1);
+        assert!(group.resumes(LOW) && group.is_strict_at(0) && !group.is_strict_at(1));
+    }
+
     /// With xoff = 2,000 B above a reserve of 1,000: a packet that makes 2,999 B is certain, one that makes 3,000 is not, since what has
     /// left may have made room. Once the link is paused, what is counted for it is up to date: only what is free of the shared 4,000 B
     /// may not be.
