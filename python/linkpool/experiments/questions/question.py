@@ -5,7 +5,6 @@ over the seeds: it holds if the whole interval is where the hypothesis says, hol
 the value is, and does not hold otherwise.
 """
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +27,6 @@ from linkpool.study.experiment import KEY_SCHEME, KEY_SEED
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table, Value, dumps
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 
 class Panel(NamedTuple):
