@@ -211,10 +211,10 @@ def test_the_table_of_threads_can_be_pasted() -> None:
 def test_speed_up_runs_a_task_on_one_thread_and_on_two(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["k8-ndp-9000", "--speed-up", "--threads", "2", "--pairs", "1"]
+    arguments = ["sparse-incast", "--speed-up", "--threads", "2", "--pairs", "1"]
     assert call(monkeypatch, *arguments) == 0
     printed = capsys.readouterr().out
-    row = re.search(r"^\| k8-ndp-9000 \| ([\d.]+) \(([\d.]+) to ([\d.]+); 1\) \|$", printed, re.M)
+    row = re.search(r"^\| sparse-incast \| ([\d.]+) \(([\d.]+) to ([\d.]+); 1\) \|$", printed, re.M)
     assert row is not None
     assert row.group(1) == row.group(2) == row.group(3)
 

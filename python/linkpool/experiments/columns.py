@@ -11,7 +11,7 @@ from linkpool.experiments.papers import PAPERS
 def columns(folder: str, name: str) -> tuple[Column, ...]:
     """Return the columns of an experiment, or of what several have in common.
 
-    >>> [column.name for column in columns("xmp", "X-tab1")]
+    >>> [column.name for column in columns("xmp", "goodputs")]
     ['pattern', 'scheme', 'seed', 'place', 'goodput_bps']
     """
     found: list[Column] = []
