@@ -186,10 +186,7 @@ def test_an_experiment_runs_on_the_workers_too(cluster: Cluster, tmp_path: Path)
     assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
 
 
-def test_a_scheduler_that_is_not_there_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
     process = run(tmp_path, "out", "--on", "tcp://127.0.0.1:9")
     _, err = process.communicate()
     assert process.returncode == 2
