@@ -5,7 +5,7 @@ use crate::common::config;
 use crate::common::opened::both_in_flight;
 use crate::common::script::{Script, sender};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Multipath, Sender};
+use linkpool_transport::{Config, LossRecovery, Multipath, Sender};
 use linkpool_units::Time;
 
 fn lia(subflows: usize, multipath: Multipath) -> Config {
@@ -213,8 +213,10 @@ fn a_backup_takes_over_and_steps_back() {
 /// other again.
 #[test]
 fn stale_a_second_time() {
-    both_in_flight(lia(2, stale_after(1)), Some(8000)).run(
-        "300us  < ack 1 data 1
+    for recovery in [LossRecovery::Reno, LossRecovery::Sack] {
+        let config = Config { recovery, ..lia(2, stale_after(1)) };
+        both_in_flight(config, Some(8000)).run(
+            "300us  < ack 1 data 1
                 > pkt 1 data 2
                 > pkt 2 data 3
          200.2ms > s1 pkt 0 data 1
@@ -231,7 +233,8 @@ fn stale_a_second_time() {
                 > s1 pkt 1 data 6
                 > pkt 7 data 7 last
                 = s0 reinjected 3000",
-    );
+        );
+    }
 }
 
 /// The data of a stale subflow goes to others once, even if a third one joins after that.
