@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fake_core import FakeCore
+from fake_core import FakeCore, FakeScenario
 from linkpool import _core, identity
 from linkpool.experiments.amp.incast import Load
 from linkpool.identity import digest, run_key
@@ -88,6 +88,22 @@ def test_a_drain_is_no_progress(fake_core: FakeCore, tmp_path: Path) -> None:
     short = replace(POINTS[0], active_s=1e-6, cost=7.0)
     run_points([short], count, Cache(tmp_path), 1, lambda *state: seen.append(state[0]))
     assert max(seen) == 7.0
+
+
+@pytest.mark.parametrize(("expected", "done"), [(4000.0, 1000.0), (500.0, 500.0)])
+def test_a_run_is_done_as_far_as_its_packets_are(
+    expected: float,
+    done: float,
+    fake_core: FakeCore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The stand-in tells of 1,000 packet-hops at half of the duration."""
+    monkeypatch.setattr(FakeScenario, "expected_hops", lambda _: expected)
+    seen: list[float] = []
+    point = replace(POINTS[0], cost=None)
+    run_points([point], count, Cache(tmp_path), 1, lambda *state: seen.append(state[0]))
+    assert seen == [done, expected]
 
 
 def test_a_failure_names_the_run_and_stops_the_others(fake_core: FakeCore, tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import linkpool
@@ -122,15 +125,22 @@ def test_a_log_gets_a_line_now_and_then(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with progress.watching("one", 2.0) as watch:
+    asked: list[float] = []
+
+    def expected() -> float:
+        asked.append(now[0])
+        return 25e6
+
+    with progress.watching("one", expected) as watch:
         for second in range(31):
             now[0] = 100.0 + second
-            watch(second / 20, 4.0, second * 1_000_000)
+            watch(second / 20, 400.0, second * 1_000_000)
     assert capsys.readouterr().err.splitlines() == [
-        "one: 25%, 500 ms of 4 s simulated, 10.0 M packet-hops; 10 s gone, about 30 s left",
-        "one: 50%, 1 s of 4 s simulated, 20.0 M packet-hops; 20 s gone, about 20 s left",
-        "one: 75%, 1.5 s of 4 s simulated, 30.0 M packet-hops; 30 s gone, about 10 s left",
+        "one: 40%, 500 ms of 400 s simulated, 10.0 M packet-hops; 10 s gone, about 15 s left",
+        "one: 80%, 1 s of 400 s simulated, 20.0 M packet-hops; 20 s gone, about 5.0 s left",
+        "one: more than expected, 1.5 s of 400 s simulated, 30.0 M packet-hops; 30 s gone",
     ]
+    assert asked == [110.0], "a short run does not ask, a long one once"
     with progress.watching_runs("many") as (watch_runs, note):
         watch_runs(0.0, 1.0, 0, 4, "2 at a time")
         note("drawing figure")
@@ -140,6 +150,39 @@ def test_a_log_gets_a_line_now_and_then(
         "drawing figure",
         "many: 0%, 0 of 4 runs, 2 at a time; 20 s gone",
     ]
+
+
+@pytest.mark.parametrize(
+    ("hops", "shown"),
+    [
+        (
+            10,
+            r"one \S+ +40% 500 ms of 400 s simulated, 10.0 M packet-hops "
+            "10 s gone, about 15 s left",
+        ),
+        (30, r"one \S+ +99% 500 ms of 400 s simulated, 30.0 M packet-hops 10 s gone"),
+    ],
+)
+def test_a_terminal_gets_a_bar_with_the_time_that_is_left(
+    hops: int, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    text = io.StringIO()
+    terminal = Console(file=text, force_terminal=True, width=160, color_system=None)
+    monkeypatch.setattr(progress, "stderr", lambda: terminal)
+
+    def interrupted() -> None:
+        with progress.watching("one", lambda: 25e6) as watch:
+            now[0] = 110.0
+            watch(0.5, 400.0, hops * 1_000_000)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()  # the bar stays as it was
+    last = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text.getvalue()).splitlines()[-1]
+    assert re.fullmatch(shown, last.strip()), last
 
 
 @pytest.mark.core

@@ -14,6 +14,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from linkpool import _core
 from linkpool.api import Progress, simulate_loaded
 from linkpool.cli.console import RunCode, fail, is_study_file, load, say, stdout
 from linkpool.cli.estimate_arms import Arm, arm_of, arms_of
@@ -132,10 +133,10 @@ def _model(arm: Arm, hosts: int, run_code: bool) -> Estimate:
     scenario = next(iter(arm.scenarios.values()))
     with ExitStack() as bars:
 
-        def watch(number: int) -> Progress:
+        def watch(number: int, loaded: _core.Scenario) -> Progress:
             bars.close()
             name = f"{arm.name or arm.file}, model {number + 1} of {len(arm.seeds)}"
-            return bars.enter_context(watching(name, scenario.duration_s))
+            return bars.enter_context(watching(name, loaded.expected_hops))
 
         try:
             return estimate(scenario, arm.file, arm.seeds, hosts, watch, run_code)
@@ -146,7 +147,7 @@ def _model(arm: Arm, hosts: int, run_code: bool) -> Estimate:
 def _whole(arm: Arm, seed: int) -> _Whole:
     scenario = arm.scenarios[seed]
     name = f"{arm.name or arm.file}, seed {seed}, whole"
-    with watching(name, scenario.duration_s) as progress:
+    with watching(name, scenario.expected_hops) as progress:
         result = simulate_loaded(scenario, None, progress, threads=1)
     return _Whole(seed, slowdowns([result]), took([result]))
 

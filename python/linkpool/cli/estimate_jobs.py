@@ -72,10 +72,10 @@ def _estimate(
 ) -> Iterations:
     with ExitStack() as bars:
 
-        def watch(iterations: int) -> Progress:
+        def watch(iterations: int, loaded: _core.Scenario) -> Progress:
             bars.close()
             name = f"{arm.name or arm.file}, seed {seed}, {iterations} iterations"
-            return bars.enter_context(watching(name, scenario.duration_s))
+            return bars.enter_context(watching(name, loaded.expected_hops))
 
         try:
             return estimate_iterations(scenario, arm.file, within, watch, run_code)
@@ -84,7 +84,8 @@ def _estimate(
 
 
 def _whole(arm: Arm, seed: int, scenario: _core.Scenario, iterations: int) -> _Whole:
-    with watching(f"{arm.name or arm.file}, seed {seed}, whole", scenario.duration_s) as progress:
+    name = f"{arm.name or arm.file}, seed {seed}, whole"
+    with watching(name, scenario.expected_hops) as progress:
         result = simulate_loaded(scenario, None, progress, None)
     _, job = job_of(tomllib.loads(scenario.toml))
     start, ends = ends_of(result, iterations, groups_of(job))

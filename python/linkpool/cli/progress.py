@@ -15,36 +15,67 @@ if TYPE_CHECKING:
 
     from linkpool.study.pool import Watch
 
+MOST = 0.99
+"""What a bar shows of a run that has had more packets than it let expect."""
+
 EVERY_S = 10.0
 """Between two lines of a log; what takes less writes none."""
 
 
 @contextmanager
-def watching(name: str, active: float) -> Iterator[api.Progress]:
+def watching(name: str, expected: Callable[[], float]) -> Iterator[api.Progress]:
     """Show how far a run is, and yield what moves it on.
+
+    What is left is judged by packet-hops: a run takes as long as its packets, whether they all
+    start at once and end before `duration`, or wait in the drain for queues and timeouts.
 
     Args:
         name: of the run.
-        active: seconds in which flows start. After them the network is mostly idle, and takes no
-            time.
+        expected: gives the packet-hops that the run lets expect. It is asked when there is
+            something to show, as it takes seconds in a fabric of 30,000 hosts.
 
     """
+    counted = _Expected(expected)
     if not sys.stderr.isatty():
         log = _Log(name)
 
         def write(now: float, end: float, hops: int) -> None:
-            log.at(now / active if active else 1.0, lambda: _done(now, end, hops))
+            log.at(lambda: counted.share(hops), lambda: _done(now, end, hops))
 
         yield write
         return
-    with _bar("{task.description}", "{task.fields[done]}", "left") as bar:
-        task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
+    began = time.monotonic()
+    with _bar("{task.description}", "{task.fields[done]}", "{task.fields[gone]}") as bar:
+        task = bar.add_task(name, total=1.0, done="", gone="")
 
         def watch(now: float, end: float, hops: int) -> None:
-            bar.update(task, completed=min(now, active), done=_done(now, end, hops))
+            share = counted.share(hops)
+            gone = _times(time.monotonic() - began, share)
+            seen = MOST if share is None else share
+            bar.update(task, completed=seen, done=_done(now, end, hops), gone=gone)
 
         yield watch
-        bar.update(task, completed=active)
+        bar.update(task, completed=1.0, gone=_times(time.monotonic() - began, None))
+
+
+class _Expected:
+    """The packet-hops that a run lets expect, which are counted once."""
+
+    def __init__(self, count: Callable[[], float]) -> None:
+        self._count = count
+        self._hops: float | None = None
+
+    def share(self, hops: int) -> float | None:
+        """Return which share of them there has been; None: there have been more."""
+        if self._hops is None:
+            self._hops = self._count()
+        return hops / self._hops if hops < self._hops else None
+
+
+def _times(gone: float, share: float | None) -> str:
+    """Say how much time is gone, and how much is left if that is known from a share of the work."""
+    left = f", about {show_duration(gone * (1.0 - share) / share)} left" if share else ""
+    return f"{show_duration(gone)} gone{left}"
 
 
 def _done(now: float, end: float, hops: int) -> str:
@@ -59,11 +90,11 @@ def watching_runs(name: str) -> Iterator[tuple["Watch", Callable[[str], None]]]:
         log = _Log(name)
 
         def write(done: float, total: float, runs: int, of: int, how: str) -> None:
-            log.at(done / total if total else 1.0, lambda: f"{runs} of {of} runs, {how}")
+            log.at(lambda: done / total, lambda: f"{runs} of {of} runs, {how}")
 
         yield write, warn
         return
-    with _bar("{task.description}", "{task.fields[runs]}", "gone,", percent=True) as bar:
+    with _bar("{task.description}", "{task.fields[runs]}") as bar:
         task = bar.add_task(name, total=None, runs="")
 
         def watch(done: float, total: float, runs: int, of: int, how: str) -> None:
@@ -72,7 +103,8 @@ def watching_runs(name: str) -> Iterator[tuple["Watch", Callable[[str], None]]]:
         yield watch, lambda line: bar.console.print(line, soft_wrap=True)
 
 
-def _bar(name: str, done: str, between: str, percent: bool = False) -> "Progress":
+def _bar(name: str, done: str, times: str | None = None) -> "Progress":
+    """Return a bar with times: what `times` says, or what rich makes of the speed of late."""
     from rich.progress import (  # here, as a log needs none of it
         BarColumn,
         Progress,
@@ -81,11 +113,14 @@ def _bar(name: str, done: str, between: str, percent: bool = False) -> "Progress
         TimeRemainingColumn,
     )
 
-    share = [TextColumn("{task.percentage:3.0f}%")] if percent else []
-    times = [TimeElapsedColumn(), TextColumn(between), TimeRemainingColumn()]
-    last = [TextColumn("left")] if percent else []
-    columns = [TextColumn(name), BarColumn(), *share, TextColumn(done), *times, *last]
-    return Progress(*columns, console=stderr(), speed_estimate_period=60.0 if percent else 30.0)
+    columns = [TextColumn(name), BarColumn(), TextColumn("{task.percentage:3.0f}%")]
+    columns.append(TextColumn(done))
+    if times:
+        columns.append(TextColumn(times))
+    else:
+        columns += [TimeElapsedColumn(), TextColumn("gone,")]
+        columns += [TimeRemainingColumn(), TextColumn("left")]
+    return Progress(*columns, console=stderr(), speed_estimate_period=60.0)
 
 
 class _Log:
@@ -95,12 +130,18 @@ class _Log:
         self._name = name
         self._began = self._last = time.monotonic()
 
-    def at(self, share: float, what: Callable[[], str]) -> None:
-        """Say how much is done, if the last line is long ago."""
+    def at(self, share: Callable[[], float | None], what: Callable[[], str]) -> None:
+        """Say how much is done, if the last line is long ago.
+
+        Args:
+            share: gives the share of the work that is done; None: more is than was expected.
+            what: says what is done.
+
+        """
         now = time.monotonic()
         if now - self._last < EVERY_S:
             return
         self._last = now
-        gone, share = now - self._began, min(share, 1.0)
-        left = f", about {show_duration(gone * (1.0 - share) / share)} left" if share > 0.0 else ""
-        warn(f"{self._name}: {100 * share:.0f}%, {what()}; {show_duration(gone)} gone{left}")
+        gone, done = now - self._began, share()
+        how_far = "more than expected" if done is None else f"{100 * done:.0f}%"
+        warn(f"{self._name}: {how_far}, {what()}; {_times(gone, done)}")

@@ -46,7 +46,7 @@ def replay(
     result = require_result(directory, run_code)
     say_replaced(out)
     try:
-        with watching(directory.name, float(result.run["simulated_s"])) as watch:
+        with watching(directory.name, lambda: float(result.run["packet_hops"])) as watch:
             _, note = repeat(
                 result,
                 dict(map(_key, record)),

@@ -79,7 +79,7 @@ def run(
     # To ask what is worthwhile plans the run, which takes a while in a large fabric.
     count = threads or scenario.worthwhile_threads(cpus())
     name = f"{file.name} {explain(scenario.hosts, count, cpus(), threads)}"
-    with watching(name, scenario.duration_s) as watch:
+    with watching(name, scenario.expected_hops) as watch:
         result = api.simulate_loaded(scenario, out, watch, count, ignore_estimate)
     print_result(result, stdout())
     say(f"\n{out}")

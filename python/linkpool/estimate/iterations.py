@@ -83,7 +83,7 @@ def estimate_iterations(
     scenario: _core.Scenario,
     file: str,
     within: float,
-    watch: Callable[[int], "Progress | None"] = lambda _: None,
+    watch: Callable[[int, _core.Scenario], "Progress | None"] = lambda *_: None,
     run_code: bool = False,
 ) -> Iterations:
     """Simulate as many iterations of a job as its completion time needs.
@@ -92,7 +92,8 @@ def estimate_iterations(
         scenario: as it was read.
         file: its file, in messages and for the files that it names.
         within: half of the interval of the completion time is at most this share of it.
-        watch: gives what is told of the progress of a run, by its number of iterations.
+        watch: gives what is told of the progress of a run, by its number of iterations and its
+            scenario.
         run_code: run the code in Python that the scenario brings.
 
     Raises:
@@ -108,7 +109,7 @@ def estimate_iterations(
         document["workload"] = {kind: [{**job, "iterations": number}]}
         text = dumps(document)
         loaded = _core.load(text, file, document["seed"], [], run_code)
-        result = simulate_loaded(loaded, None, watch(number), None)
+        result = simulate_loaded(loaded, None, watch(number, loaded), None)
         more = took([result])
         cost = Cost(cost.packet_hops + more.packet_hops, cost.cpu_s + more.cpu_s)
         start, ends = ends_of(result, number, groups_of(job))

@@ -32,8 +32,9 @@ PERCENTS = (50, 95, 99)
 WORTH = 2
 """A fabric has at least so many times the hosts of its model."""
 
-Watch: TypeAlias = Callable[[int], "Progress | None"]
-"""Called with the place of a model among the seeds; what it returns is told of its progress."""
+Watch: TypeAlias = Callable[[int, _core.Scenario], "Progress | None"]
+"""Called with the place of a model among the seeds and its scenario; what it returns is told of its
+progress."""
 
 
 Slowdowns: TypeAlias = Mapping[str, Sequence[Part]]
@@ -103,7 +104,7 @@ def estimate(
     file: str,
     seeds: Sequence[int],
     hosts: int = HOSTS,
-    watch: Watch = lambda _: None,
+    watch: Watch = lambda *_: None,
     run_code: bool = False,
 ) -> Estimate:
     """Estimate the slowdowns of a scenario's flows by runs of scale models.
@@ -113,7 +114,8 @@ def estimate(
         file: its file, in messages and for the files that it names.
         seeds: of the models.
         hosts: the least number of hosts of a model.
-        watch: gives what is told of the progress of a model, by its place among the seeds.
+        watch: gives what is told of the progress of a model, by its place among the seeds and
+            its scenario.
         run_code: run the code in Python that the scenario brings.
 
     Raises:
@@ -136,7 +138,7 @@ def estimate(
             small = {**document, "topology": model.topology(), "workload": workload}
             small.pop("record", None)
             loaded = _core.load(dumps(small), file, seed, [], run_code)
-            results.append(simulate_loaded(loaded, None, watch(i), threads=1))
+            results.append(simulate_loaded(loaded, None, watch(i, loaded), threads=1))
     finally:
         remove()
     return Estimate(fabric, model, seeds, slowdowns(results), took(results))

@@ -50,6 +50,16 @@ class Entry:
     cost: float
     active_s: float
 
+    def share(self, now: float, hops: int) -> float:
+        """Return how much of its work a run has done at a time, after so many packet-hops.
+
+        A point that says how much work it is says when that is done, too. Of others the work is
+        the packet-hops that are expected; who loses much has more, and counts as done before.
+        """
+        if self.point.cost is None:
+            return hops / self.cost if hops < self.cost else 1.0
+        return min(now / self.active_s, 1.0)
+
 
 Make: TypeAlias = Callable[[Entry, "Progress | None", int], Result]
 """Makes a run on so many threads and publishes its result at its place."""

@@ -106,7 +106,7 @@ class _Work:
 
         def progress(now: float, end: float, hops: int) -> None:
             self.check()
-            self.meter.report(index, cost * min(now / entry.active_s, 1.0))
+            self.meter.report(index, cost * entry.share(now, hops))
 
         self.check()
         result = self.cache.find(entry)
