@@ -5,7 +5,6 @@ It is for tests of what is around the simulator: caching, threads, figures, the 
 
 import random
 import re
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -15,15 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import rtoml
 
 from linkpool import _core, publish
 from linkpool._core import ScenarioError, seconds
 from tables import finished, table, unfinished, write_result
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
 SIZES = {
@@ -119,7 +114,7 @@ class FakeScenario:
     def __init__(self, core: FakeCore, text: str, resolved: str) -> None:
         self._core, self._text, self.toml = core, text, resolved
         self.hosts = core.hosts
-        self._document = tomllib.loads(text)
+        self._document = rtoml.loads(text)
         self.duration_s = seconds(self._document["duration"])
         self.needs: dict[str, list[tuple[str, float]]] = {"memory": [], "disk": []}
 

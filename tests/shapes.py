@@ -10,7 +10,7 @@ NUMBER = re.compile(r"\d+(\.\d+)?")
 
 def shape(point: Point) -> frozenset[str]:
     """Return what a scenario says, whatever its numbers and however often it says so."""
-    return frozenset(NUMBER.sub("0", line) for line in point.scenario.splitlines())
+    return frozenset(NUMBER.sub("0", point.scenario).splitlines())
 
 
 def one_per_shape(points: Iterable[Point]) -> list[Point]:

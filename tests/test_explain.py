@@ -2,8 +2,7 @@
 
 import json
 import random
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.image
@@ -22,6 +21,7 @@ from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
 from linkpool.study import Study
 from linkpool.units import PS
+from test_cli import call
 
 pytestmark = pytest.mark.core
 
@@ -843,31 +843,39 @@ def test_the_picture_shows_the_chain(run: Run, tmp_path: Path) -> None:
     assert green.mean() > 0.02, "the delayed ACK, as wide as it is long"
 
 
-def test_explain_on_the_command_line(run: Run, tmp_path: Path) -> None:
+Explain = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def explain(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Explain:
+    """Return the command as a function that gives its exit code and what it prints."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = call(monkeypatch, "explain", *arguments)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_explain_on_the_command_line(run: Run, tmp_path: Path, explain: Explain) -> None:
     result = run(FABRIC + TRANSPORT + flow("1400B"))
-
-    def explain(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "linkpool", "explain", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    done = explain(result.dir, "--flow", 0, "--plot", tmp_path / "flow.svg")
-    assert done.returncode == 0, done.stderr
-    assert "together: the FCT" in done.stdout
+    code, out, err = explain(result.dir, "--flow", 0, "--plot", tmp_path / "flow.svg")
+    assert code == 0, err
+    assert "together: the FCT" in out
     assert (tmp_path / "flow.svg").read_text().startswith("<?xml")
-    failed = explain(result.dir, "--flow", 3)
-    assert (failed.returncode, "has no flow 3" in failed.stderr) == (2, True)
+    code, _, err = explain(result.dir, "--flow", 3)
+    assert (code, "has no flow 3" in err) == (2, True)
 
 
-def test_of_a_study_the_run_with_the_slowest_flow_is_explained(tmp_path: Path) -> None:
+def test_of_a_study_the_run_with_the_slowest_flow_is_explained(
+    tmp_path: Path, explain: Explain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "base.toml").write_text(FABRIC + TRANSPORT + flow("200KB"), encoding="utf-8")
     arms = '[{ name = "wide", set.transport.t.initial_window = 10 }, { name = "narrow" }]'
     text = f'base = "base.toml"\nseeds = 2\nmeasures = ["fct.mean"]\narm = {arms}'
     study = Study.parse(text, tmp_path / "s.toml").run(tmp_path / "results")
-
-    def explain(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "linkpool", "explain", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-
     slowest = {}
     for keys, result in study.results():
         slowdown = float(result.flows["slowdown"].max())  # type: ignore[arg-type]
@@ -877,20 +885,20 @@ def test_of_a_study_the_run_with_the_slowest_flow_is_explained(tmp_path: Path) -
             ((key, value) for key, value in slowest.items() if key[0] in arms_of_it),
             key=lambda item: item[1][0],
         )
-        done = explain(study.dir, *asked)
-        assert done.returncode == 0, done.stderr
+        code, out, err = explain(study.dir, *asked)
+        assert code == 0, err
         assert name == ("wide" if asked else "narrow"), "a larger first window takes less time"
         first = f"the run with the slowest flow is that of {name}, seed {seed}: results/runs/{run}"
-        assert done.stdout.splitlines()[0] == first
-        assert "together: the FCT" in done.stdout
+        assert out.splitlines()[0] == first
+        assert "together: the FCT" in out
     with pytest.raises(
         ResultError, match=r"is the result of a study; name one of its runs, .*--arm"
     ):
         Result(study.dir).check()
-    wrong = explain(study.dir, "--arm", "broad")
-    assert (wrong.returncode, "it has 'wide', 'narrow'" in wrong.stderr) == (2, True)
-    of_run = explain(tmp_path / "results/runs" / run, "--arm", "wide")
-    assert (of_run.returncode, "is not the result of one" in of_run.stderr) == (2, True)
+    code, _, err = explain(study.dir, "--arm", "broad")
+    assert (code, "it has 'wide', 'narrow'" in err) == (2, True)
+    code, _, err = explain(tmp_path / "results/runs" / run, "--arm", "wide")
+    assert (code, "is not the result of one" in err) == (2, True)
 
 
 def test_windows_of_subflows_hold_a_sender_back(run: Run) -> None:

@@ -13,6 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from linkpool.study import remote
+from test_cli import call
+
 ROOT = Path(__file__).parents[1]
 
 pytest.importorskip("distributed", reason="needs linkpool[cluster]")
@@ -186,11 +189,14 @@ def test_an_experiment_runs_on_the_workers_too(cluster: Cluster, tmp_path: Path)
     assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
 
 
-def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
-    process = run(tmp_path, "out", "--on", "tcp://127.0.0.1:9")
-    _, err = process.communicate()
-    assert process.returncode == 2
-    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in err.decode()
+def test_a_scheduler_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remote, "CONNECT_S", 0.5)
+    (tmp_path / "mine.toml").write_text(STUDY, encoding="utf-8")
+    words = ("study", "run", tmp_path / "mine.toml", "--out", tmp_path / "out")
+    assert call(monkeypatch, *words, "--on", "tcp://127.0.0.1:9") == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
 
 
 @LONG

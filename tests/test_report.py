@@ -5,8 +5,6 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from linkpool.report.page import write_report
 from linkpool.result import Result
 from linkpool.study.arms import Arm, arms_of
 from tables import finished, table, write_result
+from test_cli import call
 
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "web"
@@ -304,16 +303,12 @@ def test_versions_of_the_front_end_are_pinned() -> None:
         assert re.fullmatch(r"\d+\.\d+\.\d+", version), f"{name} is not pinned"
 
 
-def test_report_on_the_command_line(tmp_path: Path) -> None:
+def test_report_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     written(tmp_path / "r", [finished(0.1)])
-
-    def report(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "linkpool", "report", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    done = report(tmp_path / "r", "-o", tmp_path / "page.html")
-    assert done.returncode == 0, done.stderr
+    assert call(monkeypatch, "report", tmp_path / "r", "-o", tmp_path / "page.html") == 0
     assert content(tmp_path / "page.html")["title"] == "r"
-    failed = report(tmp_path / "r", "-o", tmp_path / "page.pdf")
-    assert failed.returncode == 2
-    assert "write a name that ends in .html" in failed.stderr
+    capsys.readouterr()
+    assert call(monkeypatch, "report", tmp_path / "r", "-o", tmp_path / "page.pdf") == 2
+    assert "write a name that ends in .html" in capsys.readouterr().err

@@ -1,18 +1,13 @@
 """The claims of T-scatter: its scenarios, and verdicts on data made to fit or not."""
 
-import sys
 from collections.abc import Mapping
 
 import polars as pl
 import pytest
+import rtoml
 
 from linkpool.experiments.talk.datamining import SCATTER
 from tables import KINDS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 GOOD = {"ecmp": 45.0, "scatter": 80.0, "mptcp": 85.0, "central-10ms": 82.0}
 GOOD |= {"central-100ms": 75.0, "central-1000ms": 60.0}
@@ -65,7 +60,7 @@ def test_better_than_scattered_in_each_seed(ahead: tuple[float, float], verdict:
 
 def test_only_the_central_scheduler_is_one() -> None:
     for point in SCATTER.points([1]):
-        document = tomllib.loads(point.scenario)
+        document = rtoml.loads(point.scenario)
         scheme = str(point.keys["scheme"])
         paths = document["transport"]["flows"].get("paths", "hash")
         assert ("routing" in document) == (paths == "placed") == scheme.startswith("central")
