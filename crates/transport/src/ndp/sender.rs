@@ -79,8 +79,7 @@ pub struct Sender {
     acked_bytes: u64,
     acked_packets: u32,
     paths: PathSet,
-    /// The time of the last message of the receiver, of the last header that came back, or of the
-    /// last timeout.
+    /// The time of the last message of the receiver, or of the last header that came back.
     alive: Time,
     backoff: u32,
     /// The earliest wake-up that has been requested.
@@ -402,7 +401,6 @@ impl Sender {
     /// The last resort (section 3.2): packets without any answer are sent again without a PULL,
     /// each on another path. So the number of packets in flight or owed stays the same.
     fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
-        self.alive = now;
         if self.flying == 0 {
             // Any packet makes the receiver answer. All others have arrived, so there is another one
             // to send: data has not ended.

@@ -166,9 +166,6 @@ impl Sender {
     /// room for three blocks (Linux: `tcp_ack`, at `old_ack`).
     #[cold]
     fn on_old_ack(&mut self, s: SubflowId, ack: u64, options: Option<&AckOptions>, now: Time, out: &mut impl Output) {
-        if options.is_none_or(|options| options.sack.as_slice().is_empty()) {
-            return;
-        }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let told = subflow.take_ack(state, ack, options);
         let Some(board) = &mut subflow.board else { return };
@@ -180,7 +177,6 @@ impl Sender {
         self.pace(s, now, out);
         self.update_open(s);
         self.transmit(now, out);
-        self.end_probation(s, now, out);
     }
 
     /// Sends what may be sent after an ACK on subflow `s`.
@@ -350,5 +346,60 @@ impl Subflow {
             && (self.dupacks | self.limited | self.timeouts) == 0
             && !self.on_probation
             && (PLAIN || self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, &first, end)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multipath::PacketScheduler;
+    use linkpool_settings::{Preset, Settings as _};
+    use std::sync::Arc;
+
+    /// Counts what is sent.
+    #[derive(Default)]
+    struct Sent(usize);
+
+    impl Output for Sent {
+        fn send(&mut self, _: SubflowId, _: Segment) {
+            self.0 += 1;
+        }
+        fn wake(&mut self, _: SubflowId, _: Time) {}
+        fn jitter(&mut self, _: Time) -> Time {
+            Time::ZERO
+        }
+    }
+
+    /// A sender of packets of 1,000 B has eleven in flight on the first of two subflows, and the stream up to
+    /// `next` has been taken. The send buffers are of 50,176 B, and 65,536 B are written. An ACK of packet 0
+    /// finds a window of `cwnd` packets, and all before 31,000 B acknowledged for the connection. The rest, 34,536
+    /// B, is more than two thirds of the buffers, but less once they have grown for eleven packets, to 54,784 B.
+    /// Returns how many packets the ACK lets go, and how much is written then.
+    fn after_an_ack(cwnd: f64, next: u64) -> (usize, u64) {
+        let mut config = Config { subflows: 2, mss: 1000, initial_window: 11, ..Config::defaults(Preset::Linux) };
+        config.multipath.scheduler = PacketScheduler::RoundRobin;
+        config.buffers.headers = 256;
+        let (s, mut sender) = (SubflowId::FIRST, Sender::new(Arc::new(config), None));
+        sender.open(Time::ZERO, &mut Sent::default());
+        sender.on_segment(s, Segment::SynAck { ecn: false }, Time::from_us(100), &mut Sent::default());
+        let buffers = sender.limits.buffers.as_mut().unwrap();
+        buffers.close(0);
+        buffers.expand(0, 10.0);
+        assert_eq!((sender.subflows[s].in_flight, buffers.written()), (11, 65_536));
+        (sender.states[s].cwnd, sender.states[s].ssthresh, sender.stream.nxt) = (cwnd, 5.0, next);
+        let (mut out, ack) = (
+            Sent::default(),
+            Segment::Ack { ack: Seq::of(1001), data_ack: Seq::of(31_000), ece: false, options: None },
+        );
+        sender.on_segment(s, ack, Time::from_us(200), &mut out);
+        (out.0, sender.limits.buffers.as_ref().unwrap().written())
+    }
+
+    /// Nothing is left to send when the ACK makes room for a packet: the buffer grows, the application writes,
+    /// and a packet goes out. With room for two packets, which fill the window, it grows before they do.
+    #[test]
+    fn an_ack_lets_the_send_buffer_grow_before_and_after_it_is_answered() {
+        assert_eq!(after_an_ack(11.0, 65_000), (1, 98_304));
+        assert_eq!(after_an_ack(12.0, 50_000), (2, 98_304));
     }
 }

@@ -5,6 +5,7 @@ use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Buffers, Config, Faults, LossRecovery, Multipath, SendBuffer};
+use linkpool_units::Time;
 
 fn lia(faults: Faults) -> Config {
     Config { subflows: 2, multipath: Multipath { faults, ..Multipath::default() }, ..config(ControlConfig::Lia(())) }
@@ -329,4 +330,35 @@ fn dupacks_kept() {
     sender(config(Faults::default()), None).run(start).run("= s0 timeouts 1 cwnd 1");
     let kept = Faults { dupacks_kept: true, ..Faults::default() };
     sender(config(kept), None).run(&format!("{start}\n > pkt 0-4\n = s0 timeouts 1 cwnd 5"));
+}
+
+/// New data waits for subflow 2, whose turn it is, also when subflow 1 has room again, which comes before it.
+#[test]
+fn a_subflow_that_joins_keeps_its_turn() {
+    let mut config = lia(Faults { join_stall: true, ..Faults::default() });
+    config.subflows = 3;
+    config.multipath.join_at = vec![Time::ZERO, Time::from_us(500)];
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 1
+         300us  < ack 1 data 1
+                > pkt 1-2 data 2
+         500us  > s2 syn join
+         600us  < ack 2 data 1
+         700us  < s1 ack 1 data 3
+                = s1 cwnd 2 flight 0
+         800us  < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 4
+                > pkt 3 data 5
+                > s1 pkt 1 data 6
+                > pkt 4 data 7
+                > s1 pkt 2 data 8",
+    );
 }

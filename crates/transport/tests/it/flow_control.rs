@@ -562,3 +562,26 @@ fn throughput_is_the_sum_of_the_subflows_windows_over_their_rtts() {
     assert_eq!(carried(Config { buffers: windowed(10_000), ..reno() }, &[2]), 5000.0);
     assert_eq!(carried(lia(2, windowed(10_000)), &[2, 20]), 5000.0 + 500.0);
 }
+
+/// An application writes six packets into a buffer of 6,000 B, and more once a third of it is free: two packets
+/// when two are acknowledged. The last packet of each write is pushed, where the window has not let it go before
+/// it was written.
+#[test]
+fn the_end_of_each_write_is_pushed() {
+    let buffers = Buffers { send: SendBuffer::Fixed(6000), ..Buffers::default() };
+    let config = Config { initial_window: 2, ack_every: 2, push_acks: true, buffers, ..reno() };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+         200us  < ack 2
+                > pkt 2-4
+         300us  < ack 3
+                > pkt 5 push
+                > pkt 6
+         310us  < ack 4
+                > pkt 7 push
+                > pkt 8",
+    );
+}

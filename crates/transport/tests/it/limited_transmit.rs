@@ -1,7 +1,8 @@
 //! Limited transmit (RFC 3042), packet by packet.
 
-use crate::common::reno;
 use crate::common::script::{Script, sender};
+use crate::common::{DCTCP, config, reno};
+use linkpool_transport::control::{ControlConfig, DctcpConfig};
 use linkpool_transport::{Config, DupackThreshold, Sender};
 
 /// Ten packets in flight at 100 us; the stream has `size` packets.
@@ -101,5 +102,25 @@ fn not_after_a_timeout() {
                  < ack 0
                  < ack 0
                  = cwnd 1 flight 1",
+    );
+}
+
+/// A mark cuts a window of four to two, with three packets in flight: a duplicate ACK allows three, and they
+/// are there.
+#[test]
+fn a_window_that_was_cut_has_no_room_for_a_packet_more() {
+    let dctcp = config(ControlConfig::Dctcp(DctcpConfig { alpha0: 1.0, ..DCTCP }));
+    let config = Config { limited_transmit: true, initial_window: 4, ..dctcp };
+    sender(config, None).run(
+        "0      > syn ecn
+         100us  < synack ecn
+                > ack 0
+                > pkt 0-3 ect
+         200us  < ack 1 ece
+                = cwnd 2 flight 3
+                < ack 1
+                = flight 3
+                < ack 1
+                > pkt 4 ect cwr",
     );
 }

@@ -1,9 +1,9 @@
 //! Trimmed segments and NACKs, packet by packet; every window by hand.
 
-use crate::common::opened::in_flight;
+use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::reno;
-use crate::common::script::receiver;
-use linkpool_transport::{Config, LossRecovery};
+use crate::common::script::{receiver, sender};
+use linkpool_transport::{Config, DupackThreshold, LossRecovery, Pacing};
 
 fn sack() -> Config {
     Config { recovery: LossRecovery::Sack, limited_transmit: true, ..reno() }
@@ -226,5 +226,42 @@ fn a_receiver_says_at_once_what_was_trimmed() {
                 < header 1              // another copy has arrived
                 < pkt 0
                 > ack 2",
+    );
+}
+
+/// What goes out again for a NACK takes its place among paced departures: packet 1 was to leave at 105 us,
+/// and leaves a gap after packet 0 does at 102 us. That gap is 41.7 us: 1.2 windows of two packets in 100 us.
+#[test]
+fn a_retransmission_for_a_nack_is_paced() {
+    let fq = Config { pacing: Pacing::Fq, initial_window: 10, handshake_sample: true, ..sack() };
+    sender(fq, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         102us  < nack 0
+                > pkt 0
+                = cwnd 2 flight 1
+         146us..147us > pkt 1",
+    );
+}
+
+/// Packets 4 and 7 were trimmed, and what is above them has come. With nothing else to send, rule 3 of
+/// NextSeg (RFC 6675, section 4) asks for data beyond the highest that was sent again, which is packet 7, and
+/// rule 4 for the last one of which nothing is known: packet 6. Not for packets 0 to 3.
+#[test]
+fn what_is_below_the_highest_retransmission_is_not_sent_for_want_of_other_data() {
+    let patient = Config { dupack_threshold: DupackThreshold::Acks(20), limited_transmit: false, ..sack() };
+    all_in_flight(10, patient).run(
+        "200us  < nack 4
+                > pkt 4
+                < nack 7
+                < ack 0 sack 8-10
+                < ack 0 sack 8-10,5-6
+                = flight 6
+                < ack 0 sack 8-10,5-7
+                = cwnd 5 flight 5
+                < ack 1 sack 8-10,5-7
+                > pkt 7",
     );
 }

@@ -288,3 +288,50 @@ fn what_is_stopped_ends_with_a_full_packet() {
     sender.stop(us(11));
     assert_eq!((sender.state(), sender.acked(), sender.ended()), (SenderState::Finished, 1_000, Some(us(11))));
 }
+
+/// A second ACK of the last packet, or a PULL, comes after the end, which stays where it is.
+#[test]
+fn what_comes_after_the_end_does_not_move_it() {
+    let (mut sender, mut said) = opened(2, Some(2_000));
+    sender.on_ack(1, 0, us(10), &mut said);
+    sender.on_ack(0, 2, us(12), &mut said);
+    sender.on_ack(0, 2, us(15), &mut said);
+    sender.on_pull(1, 2, us(16), &mut said);
+    assert_eq!((sender.state(), sender.ended()), (SenderState::Finished, Some(us(12))));
+}
+
+/// After a timeout the next one is twice as long. An answer ends that: packet 1, which was sent again when
+/// packet 0 was, is due a timeout after that, which is before the wake-up that was asked for.
+#[test]
+fn an_answer_brings_the_next_timeout_forward() {
+    let (mut sender, mut said) = opened(2, None);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((sender.rto(), said.wakes.last()), (RTO * 2, Some(&(RTO * 3))));
+    sender.on_ack(0, 1, RTO + us(10), &mut said);
+    assert_eq!((sender.rto(), said.wakes.last()), (RTO, Some(&(RTO * 2))));
+}
+
+/// A call before anything is due asks for no further wake-up.
+#[test]
+fn a_needless_wake_up_asks_for_nothing() {
+    let (mut sender, mut said) = opened(2, None);
+    sender.on_timer(us(5), &mut said);
+    assert_eq!(said.wakes, [RTO]);
+}
+
+/// A path is judged by two outcomes at least: of path 2 a packet has arrived and the next one was trimmed, which
+/// is half of them.
+#[test]
+fn packets_that_arrive_count_among_the_outcomes_of_a_path() {
+    let penalties = Penalties { samples: 2, ratio: 1.0, least_share: 0.4, rounds: 3, most_rounds: 3 };
+    let config = Config { penalties: Some(penalties), ..(*config(4)).clone() };
+    let (mut sender, mut said) = (Sender::new(Arc::new(config), None, 4), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    (0..4).for_each(|number| sender.on_ack(number, number + 1, us(10), &mut said));
+    said.messages.clear();
+    sender.on_pull(4, 4, us(11), &mut said);
+    let of_path_2 = said.data().iter().find(|(_, path)| *path == 2).expect("each path has a packet").0;
+    sender.on_nack(of_path_2, 4, us(20), &mut said);
+    sender.on_pull(13, 4, us(21), &mut said);
+    assert!(said.data().iter().all(|(_, path)| *path != 2));
+}

@@ -1,5 +1,6 @@
 //! When paced packets leave: a window below one packet, and Linux's rates.
 
+use crate::common::script::sender;
 use crate::common::{S, config};
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::{Algorithm, ControlConfig, SwiftConfig};
@@ -223,4 +224,43 @@ fn without_pacing_a_window_leaves_at_once() {
     let mut path = Path::new(Time::from_us(100), Config { pacing: Pacing::Control, ..fq(u64::MAX) }, None);
     path.run(Time::from_us(199));
     assert_eq!(path.sent, [Time::from_us(100); 10]);
+}
+
+/// An ACK that was overtaken reports all packets but packet 2, which leaves at once. Packet 14 leaves half a
+/// gap after it, since the last departure was long ago: 1.2 windows of six packets in 100 us are a packet in
+/// 13.9 us.
+#[test]
+fn a_retransmission_for_an_overtaken_ack_is_paced() {
+    let sack = Config { recovery: LossRecovery::Sack, ..fq(20_000) };
+    sender(sack, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         101us..199us > pkt 1-9
+         200us  < ack 2
+                > pkt 10
+         201us..239us > pkt 11-13
+         240us  < ack 1 sack 3-14
+                > pkt 2
+                = cwnd 6 flight 1
+         246us..248us > pkt 14",
+    );
+}
+
+/// BBR, in its first phase, adds what is delivered to its window of 10: three packets, and two of which an
+/// ACK tells that was overtaken.
+#[test]
+fn deliveries_that_an_overtaken_ack_reports_are_counted() {
+    let bbr = config(ControlConfig::of(Algorithm::Bbr, Preset::Linux));
+    let bbr = Config { initial_window: 10, handshake_sample: true, recovery: LossRecovery::Rack, ..bbr };
+    let mut script = sender(bbr, None);
+    script.allow(Time::from_us(100));
+    script.run(
+        "200us  < synack
+         300us  < ack 3
+                = cwnd 13
+                < ack 2 sack 4-6
+                = cwnd 15",
+    );
 }

@@ -358,3 +358,62 @@ fn a_restored_subflow_is_idle_if_all_fits_the_old_one() {
         script.extend("1010us", 2_000).run(third);
     }
 }
+
+/// As in the first case of ECF above with a window of 2.5 packets, which holds two: it was 2, and grows by
+/// 1/2 for packet 0 in congestion avoidance. 28 packets do not wait, though three at a time would be sooner.
+#[test]
+fn a_part_of_a_packet_sends_nothing() {
+    let ecf = Config { initial_ssthresh: 2000, ..scheduled(PacketScheduler::Ecf) };
+    let opening = "20us   < ack 1 data 1
+                > pkt 2";
+    sender(ecf, Some(31_000)).run(&format!(
+        "0      > syn
+         10us   < synack
+                > ack 0
+                > pkt 0-1
+                > s1 syn join
+         {opening}
+                = cwnd 2.5
+         110us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 3
+         119us  quiet"
+    ));
+}
+
+/// Data of a subflow that does not work goes to the other one first, with any scheduler that holds data back.
+#[test]
+fn what_a_stale_subflow_holds_comes_first() {
+    let multipath = Multipath { scheduler: PacketScheduler::Ecf, stale_after: 1, ..Multipath::default() };
+    fast_and_slow(
+        Config { initial_window: 2, ..lia(2, multipath) },
+        Some(4000),
+        "200.01ms > pkt 0
+                  > s1 pkt 0-1
+                  = s1 reinjected 2000",
+    );
+}
+
+/// BLEST adds 0.04 to lambda, 1.2 at first, when an RTT of the slow subflow has passed in which the receiver's
+/// window held back data: of two packets, while the window of the subflow had room for three. By the rules
+/// above the fast subflow sends 286 packets in 100 us, so 354,640 B and the packet itself must fit.
+#[test]
+fn blest_notes_that_the_window_held_back_data() {
+    for (window, then) in [(355_639, ""), (355_640, "> s1 pkt 0 data 6")] {
+        let buffers = Buffers { receive: 2000, ..Buffers::default() };
+        let blest = Config { initial_window: 3, initial_ssthresh: 20_000, ..scheduled(PacketScheduler::Blest) };
+        sender(Config { buffers, ..blest }, None).run(&format!(
+            "0      > syn
+             10us   < synack
+                    > ack 0
+                    > pkt 0-1
+                    > s1 syn join
+             20us   < ack 2 win {window}
+                    > pkt 2-5
+             110us  < s1 synack
+                    > s1 ack 0
+                    {then}
+             119us  quiet"
+        ));
+    }
+}

@@ -366,3 +366,32 @@ fn a_duplicate_ack_of_new_data_ends_f_rto() {
         ));
     }
 }
+
+/// The D-SACK comes in an ACK that a later one has overtaken.
+#[test]
+fn a_dsack_in_an_overtaken_ack_restores_the_window() {
+    in_flight(10, sack()).run(OVERTAKEN).run(
+        "210us  < ack 5
+         310us  < ack 4 sack 0-1
+                > pkt 12-14
+                = cwnd 10 ssthresh inf recovery false undos 1",
+    );
+}
+
+/// Packet 3 has overtaken packet 2, and the ACK that says so comes once more after the timeout. It is older
+/// than the last one and no news, so F-RTO goes on: packets 2, 4 and 5 come late, and were not lost.
+#[test]
+fn an_overtaken_ack_without_news_leaves_frto() {
+    in_flight(6, Config { limited_transmit: false, ..sack() }).run(
+        "200us  < ack 2 sack 3-4
+                > pkt 6-8
+                = cwnd 7 flight 6
+         200.2ms > pkt 2
+                = timeouts 1 cwnd 1
+         210ms  < ack 1 sack 3-4
+                = undos 0
+         211ms  < ack 6
+                > pkt 9-13
+                = cwnd 8 undos 1",
+    );
+}
