@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -127,13 +128,12 @@ def browser(page: Path) -> Iterator[Any]:
         yield driver
 
 
-@contextmanager
-def opened(page: Path) -> Iterator[Any]:
-    """Open a page; at the end nothing may have been complained of."""
+@cache
+def chrome() -> Any:
+    """Start a browser, which the tests of a process use in turn, as a start takes seconds."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
 
     options: Any = Options()
     options.binary_location = str(BROWSER)
@@ -141,19 +141,36 @@ def opened(page: Path) -> Iterator[Any]:
         options.add_argument(argument)
     options.add_argument("--window-size=1280,1000")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver: Any = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    try:
-        driver.get(page.as_uri())
-        WebDriverWait(driver, 120).until(
-            lambda d: d.execute_script("return document.body.dataset.ready") == "true"
-        )
-        WebDriverWait(driver, 120).until(lambda d: d.execute_script(CHARTS) > 0)
-        yield driver
-        assert driver.get_log("browser") == []
-        fetched = driver.execute_script("return performance.getEntriesByType('resource').length")
-        assert fetched == 0, "the page needs no network"
-    finally:
-        driver.quit()
+    return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _browser_ends() -> Iterator[None]:
+    yield
+    if chrome.cache_info().currsize:
+        chrome().quit()
+        chrome.cache_clear()
+
+
+@contextmanager
+def opened(page: Path) -> Iterator[Any]:
+    """Open a page as in a new browser; at the end nothing may have been complained of."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    driver = chrome()
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    driver.get("about:blank")  # or a page that differs only in its fragment would stay as it is
+    driver.get_log("browser")  # what a test before left
+    driver.get(page.as_uri())
+    WebDriverWait(driver, 120).until(
+        lambda d: d.execute_script("return document.body.dataset.ready") == "true"
+    )
+    WebDriverWait(driver, 120).until(lambda d: d.execute_script(CHARTS) > 0)
+    yield driver
+    assert driver.get_log("browser") == []
+    fetched = driver.execute_script("return performance.getEntriesByType('resource').length")
+    assert fetched == 0, "the page needs no network"
 
 
 CHARTS = "return document.querySelectorAll('.timeline .uplot').length"
@@ -478,10 +495,12 @@ def test_times_below_charts_are_written_in_full(
 ) -> None:
     """Steps of 0.25 ms or 2.5 us need a digit more than their size says."""
     with opened(page) as browser:
-        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WRITTEN})
+        source = {"source": WRITTEN}
+        added = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", source)
         browser.get(f"{page.as_uri()}#from={first}&to={last}")
         browser.refresh()
         wait(browser, lambda: browser.execute_script(CHARTS) > 0)
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
         times = re.compile(r"([\d.]+) (ms|µs)")
         texts = browser.execute_script("return window.written")
         shown = sorted({float(found[1]) for text in texts if (found := times.fullmatch(text))})
