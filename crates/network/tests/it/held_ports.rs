@@ -4,12 +4,11 @@
 use crate::common::{hashed, host};
 use linkpool_network::{
     Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, HopRecord, Intake, Kind, Layer, LinkId, Network, NodeId,
-    Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, Trailer, Witness,
-    run_partitions,
+    Order, Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, SharedBuffer,
+    Trailer, Witness, run_partitions,
 };
 use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
-use std::ops::Range;
 use std::sync::Arc;
 
 const A: NodeId = NodeId::new(0);
@@ -30,14 +29,14 @@ fn fabric(others: usize) -> Fabric {
 }
 
 /// The link of that fabric between nodes of these names.
-fn link(others: usize, from: &str, to: &str) -> LinkId {
+pub(crate) fn link(others: usize, from: &str, to: &str) -> LinkId {
     let fabric = fabric(others);
     let [from, to] = [from, to].map(|name| fabric.node(name).expect("a node of this name"));
     fabric.link(from, to).expect("neighbours")
 }
 
 /// A switch pauses a link of which 3,000 B stand in it.
-fn pfc() -> Pfc {
+pub(crate) fn pfc() -> Pfc {
     let xoff = Some(Bytes(3_000));
     Pfc {
         buffer: 1_000_000,
@@ -66,7 +65,7 @@ fn classes() -> QueuePolicy {
 
 /// What a sees of its port at a time.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+pub(crate) struct Look {
     at: Time,
     /// Of priority 3 and of priority 0.
     held: [Option<Time>; 2],
@@ -77,38 +76,40 @@ struct Look {
 
 /// Host a, with what it is told of the others. It sends `first` at once and each of `later` alone, and looks at its port every half microsecond.
 #[derive(Default)]
-struct Host {
-    first: Vec<Packet>,
-    later: Vec<(Time, Packet)>,
-    next: Time,
+pub(crate) struct Host {
+    pub(crate) first: Vec<Packet>,
+    pub(crate) later: Vec<(Time, Packet)>,
+    pub(crate) next: Time,
     /// Does it look at its port only when it sends? Then nobody brings the port up to date meanwhile.
-    is_blind: bool,
+    pub(crate) is_blind: bool,
+    /// When the run stops before its end, and goes on.
+    pub(crate) stops: Vec<Time>,
     /// Of so many bytes is the answer that each other host gives to a packet; none: it gives none.
-    answers: Option<u16>,
-    separates: bool,
-    looks: Vec<Look>,
+    pub(crate) answers: Option<u16>,
+    pub(crate) separates: bool,
+    pub(crate) looks: Vec<Look>,
     /// When the later ones will have left.
-    leave: Vec<Time>,
+    pub(crate) leave: Vec<Time>,
     /// What came to the others: its number, and its trailer.
-    came: Vec<(Time, u32, Option<Trailer>)>,
+    pub(crate) came: Vec<(Time, u32, Option<Trailer>)>,
     /// What passed taps: is it a frame that pauses?
-    passed: Vec<(LinkId, Time, bool)>,
+    pub(crate) passed: Vec<(LinkId, Time, bool)>,
     /// What the network's witness has seen, if it `is_watched`.
-    is_watched: bool,
-    seen: Witness,
+    pub(crate) is_watched: bool,
+    pub(crate) seen: Witness,
     /// By link: pauses, and packets that were dropped.
-    pauses: Vec<Option<PauseStats>>,
-    drops: Vec<u64>,
+    pub(crate) pauses: Vec<Option<PauseStats>>,
+    pub(crate) drops: Vec<u64>,
 }
 
-fn packet(seq: u32, priority: u8) -> Packet {
+pub(crate) fn packet(seq: u32, priority: u8) -> Packet {
     let mut packet =
         Packet { envelope: Envelope::new(host(1), 1250, 1186), seq, kind: Kind::DATA, ..hashed(host(1), 0) };
     packet.set_priority(priority);
     packet
 }
 
-fn to(seq: u32, dst: usize) -> Packet {
+pub(crate) fn to(seq: u32, dst: usize) -> Packet {
     let packet = packet(seq, 0);
     Packet { envelope: packet.envelope.with_dst(host(dst)), ..packet }
 }
@@ -149,8 +150,9 @@ impl Handler for Host {
             self.seen.held.extend(held);
         }
         self.separates = out.separates_classes();
-        let sent = out.counters(LINK, now).1.bytes();
+        // Asked first: what is asked then finds the port up to date.
         let held = [3, 0].map(|priority| out.held_until(now, priority));
+        let sent = out.counters(LINK, now).1.bytes();
         let (paused, waiting) = (out.paused(LINK, now), out.queue(LINK, now).1);
         self.looks.push(Look { at: now, held, paused, sent, waiting });
         let later = self.later.last().map_or(Time::MAX, |(at, _)| *at);
@@ -172,7 +174,7 @@ fn run(others: usize, policy: QueuePolicy, first: Vec<Packet>, later: Vec<(Time,
 }
 
 /// The same where `slow` hosts take what comes by a link, and with taps.
-fn run_tapped(
+pub(crate) fn run_tapped(
     (others, slow): (usize, &[(LinkId, Intake)]),
     taps: &[(LinkId, Kind)],
     policy: QueuePolicy,
@@ -188,7 +190,9 @@ fn run_tapped(
     }
     network.wake(A, &host);
     let end = Time::from_us(400);
-    run_partitions(vec![(&mut network, &mut host)], end, u64::MAX, 1000, &mut |_, _| true);
+    for until in host.stops.clone().into_iter().chain([end]) {
+        run_partitions(vec![(&mut network, &mut host)], until, u64::MAX, 1000, &mut |_, _| true);
+    }
     assert_eq!(network.trailers(), 0, "nothing is left");
     host.pauses = LinkId::first(fabric.links().len()).map(|link| network.pauses(link, end)).collect();
     let drops = |link| network.link_outcome(link, end).0.rare.drops;
@@ -295,32 +299,6 @@ fn a_packet_that_comes_during_a_pause_ends_it() {
     assert_eq!(host.looks[host.looks.len() - 1].paused, Some(Time::from_us(11)));
 }
 
-/// The link to host b carries a packet in 10 us, and b needs 20 us for each. The first of eight comes to the switch at 2 us and to b at
-/// 13 us; b has taken it at 33 us. With the fourth, at 43 us, 3,750 B wait at b, which pauses the switch above 3,000 B: a frame of 84 B is
-/// there at 44.672 us, when the fifth is on its way. At 93 us 1,250 B are left, the frame that resumes is there at 94.672 us, and three
-/// more come, at 105.672 us and 10 and 20 us later. The last pauses once more, until 153 us.
-#[test]
-fn a_slow_host_pauses_its_switch() {
-    let (from_b, to_b) = (link(1, "b0", "w"), link(1, "w", "b0"));
-    let buffer = 2 * 30_000 + 3_000; // headroom of both priorities
-    let [from, until] = [Time::ZERO, Time::MAX];
-    let intake = Intake { buffer, rate: Some(Rate::gbps(10)), packet_time: Time::from_us(20), from, until };
-    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(Pfc { xoff: Some(Bytes(90_000)), ..pfc() });
-    let taps = [(from_b, Kind::ALL), (to_b, Kind::DATA)];
-    let host = Host { first: (0..8).map(|seq| to(seq, 1)).collect(), ..Host::default() };
-    let host = run_tapped((1, &[(to_b, intake)]), &taps, policy, host);
-    let came: Vec<(Time, u32)> = host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect();
-    assert_eq!(came, [0, 1, 2, 3, 4, 5, 6, 7].map(|seq| (Time::from_us(33 + 20 * u64::from(seq)), seq)));
-    let passed = |link| host.passed.iter().filter(move |passed| passed.0 == link).map(|(_, at, _)| at.0);
-    let expected = [13_000, 23_000, 33_000, 43_000, 53_000, 105_672, 115_672, 125_672].map(|ns| 1000 * ns);
-    assert_eq!(passed(to_b).collect::<Vec<_>>(), expected);
-    let frames = [44_672, 94_672, 127_344, 154_672].map(|ns| 1000 * ns);
-    assert_eq!(passed(from_b).collect::<Vec<_>>(), frames);
-    let of_switch = host.pauses[to_b.index()].expect("a port that is paused");
-    assert_eq!((of_switch.pauses, of_switch.lapsed, of_switch.paused), (2, 0, Time::from_ns(50_000 + 27_328)));
-    assert_eq!(host.pauses[from_b.index()].map(|stats| (stats.frames, stats.pauses)), Some((4, 0)));
-}
-
 /// The pause of [`a_packet_that_leaves_alone_ends_a_pause`] with frames of 40 quanta, 2.048 us at 10 Gbit/s, which are told again after
 /// half of that, from 5 us until 12 us, or after all of it: a frame that comes as a pause ends makes it longer. Nothing else happens then.
 #[test]
@@ -363,37 +341,6 @@ fn a_pause_lapses_while_its_frame_waits() {
     assert_eq!((stats.pauses, stats.lapsed, stats.paused), (2, 1, paused));
 }
 
-/// Hosts b and c take nothing until 100 us. Of eight packets for each, three fill a buffer, the third pauses the switch, and the fourth,
-/// which is on its way then, finds no room. c has twice the buffer: three more are there, and one more is lost.
-#[test]
-fn what_finds_a_slow_host_full_is_lost() {
-    let [to_b, to_c] = ["b0", "b1"].map(|name| link(2, "w", name));
-    let intake = |packets: u64| Intake {
-        buffer: packets * 1_250,
-        rate: None,
-        packet_time: Time::ZERO,
-        from: Time::ZERO,
-        until: Time::from_us(100),
-    };
-    let pfc = Pfc { xoff: Some(Bytes(90_000)), headroom: Some(Bytes(0)), resume: 1_250, ..pfc() };
-    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
-    let host = Host { first: (0..16).map(|seq| to(seq, 1 + seq as usize % 2)).collect(), ..Host::default() };
-    let host = run_tapped((2, &[(to_c, intake(6)), (to_b, intake(3))]), &[], policy, host);
-    let came = |at: Range<u64>| -> Vec<u32> {
-        let mut came: Vec<u32> =
-            host.came.iter().filter(|(came, ..)| at.contains(&(came.0 / 1_000_000))).map(|(_, seq, _)| *seq).collect();
-        came.sort_unstable();
-        came
-    };
-    assert!(came(0..100).is_empty());
-    assert_eq!(came(100..101), [0, 1, 2, 3, 4, 5, 7, 9, 11]);
-    // Lost are 6 of b and 13 of c. The others leave when the switch has heard that both go on, at 101.672 us.
-    assert_eq!(came(101..400), [8, 10, 12, 14, 15]);
-    assert_eq!((host.drops[to_b.index()], host.drops[to_c.index()], host.drops.iter().sum::<u64>()), (1, 1, 2));
-    let first = host.came.iter().find(|(at, ..)| *at > Time::from_us(101)).map(|(at, ..)| at.0);
-    assert_eq!(first, Some(112_672_000));
-}
-
 /// Of [`a_packet_that_leaves_alone_ends_a_pause`]: the packet that a has had since 10 us is held until 13.0672 us, in a pause that began at
 /// 6.0672 us with 5,000 B. One that waits for others alone, without a pause, is not.
 #[test]
@@ -409,6 +356,8 @@ fn a_witness_sees_what_a_pause_holds() {
     assert_eq!(held, [(13_067_200, LINK, 3_067_200, 6_067_200)]);
     let pause = host.seen.held[0].pause;
     assert_eq!((pause.priority, pause.reason.shared, pause.reason.told), (0, 5_000, Time::from_us(5)));
+    // As many wait for each of the four links: the first is told.
+    assert_eq!(pause.reason.behind, Some(link(5, "w", "b0")));
     assert_eq!(host.seen.sent.iter().filter(|(link, _)| *link == LINK).count(), 5);
     assert!(host.seen.discarded.is_empty());
 }
@@ -430,4 +379,53 @@ fn what_finds_a_switch_full_is_lost() {
     assert_eq!(lost, [4_000_000, 5_000_000].map(|at| (at, link, Cause::Full)));
     assert_eq!((host.drops[link.index()], host.drops.iter().sum::<u64>()), (2, 2));
     assert_eq!(host.seen.sent.iter().filter(|(of, _)| *of == LINK).count(), 4);
+}
+
+/// Packets for four hosts are at the switch at 31.5, 32.5, 33.5 and 34.5 us, and with the last it pauses a. Its port to a is busy until 36 us
+/// with the answer of another host, 2,500 B, which came at 34 us. So the frame is at a at 37.0672 us, and that which ends the pause, as the
+/// first packet leaves at 41.5 us, at 42.5672 us.
+#[test]
+fn a_frame_waits_for_the_packet_in_service_and_not_longer() {
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(Pfc { xoff: Some(Bytes(5_000)), ..pfc() });
+    let later = (1..5).map(|seq| (Time::from_ns(29_500), to(seq, seq as usize + 1))).collect();
+    let host = Host { first: vec![to(0, 1)], later, is_blind: true, answers: Some(2_500), ..Host::default() };
+    let back = link(5, "w", "a");
+    let host = run_tapped((5, &[]), &[(back, Kind::ALL)], policy, host);
+    let passed: Vec<_> = host.passed[..3].iter().map(|(_, at, is_frame)| (at.0, *is_frame)).collect();
+    assert_eq!(passed, [(37_000_000, false), (37_067_200, true), (42_567_200, true)]);
+}
+
+/// Twenty packets pass ports that pause, and ports with a discipline of their own, at the same times where the run stops in the middle of a
+/// window and goes on.
+#[test]
+fn a_run_may_stop_in_the_middle_of_a_window() {
+    let pausing = || QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc());
+    let priority = || QueuePolicy::drop_tail(QueueLimit::Packets(99)).ordered(Order::Priority);
+    let policies: [&dyn Fn() -> QueuePolicy; 2] = [&pausing, &priority];
+    for policy in policies {
+        let came = |stops: Vec<Time>| {
+            let host =
+                Host { first: (0..20).map(|seq| packet(seq, 0)).collect(), is_blind: true, stops, ..Host::default() };
+            let host = run_tapped((1, &[]), &[], policy(), host);
+            host.came.iter().map(|(at, seq, _)| (*at, *seq)).collect::<Vec<_>>()
+        };
+        let all = came(Vec::new());
+        assert_eq!(all.len(), 20);
+        for first in 0..30 {
+            assert_eq!(came((0..60).map(|i| Time::from_ns(1_000 + first * 37 + i * 3_301)).collect()), all, "{first}");
+        }
+    }
+}
+
+/// Two switch ports share 2,600 B. The last packet for b has left at 22 us, when nobody looks at that port: from 102 us on, when three come for c,
+/// there is room for two.
+#[test]
+fn what_has_left_another_port_is_not_in_a_shared_buffer() {
+    let shared = SharedBuffer { bytes: 2_600, alpha: 100.0 };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).sharing(shared);
+    let later = (2..5).map(|seq| (Time::from_us(98 + u64::from(seq)), to(seq, 2))).collect();
+    let first = (0..2).map(|seq| to(seq, 1)).collect();
+    let host = run_tapped((2, &[]), &[], policy, Host { first, later, is_blind: true, ..Host::default() });
+    assert_eq!(host.came.iter().map(|(_, seq, _)| *seq).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(host.drops[link(2, "w", "b1").index()], 1);
 }

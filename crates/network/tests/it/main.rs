@@ -17,6 +17,7 @@ mod real_time;
 mod routes;
 mod settings;
 mod shapes;
+mod slow_hosts;
 mod source_routes;
 mod spreading;
 mod telemetry;
