@@ -121,7 +121,8 @@ class Group:
         finished: flows whose last byte was acknowledged.
         unfinished: flows of a given size that were not complete at the end of the run.
         unlimited: flows without a size, which never finish.
-        failed: flows given up by their transport; also counted as unfinished or unlimited.
+        failed: flows given up by their transport, or cut off as their job failed; also counted as
+            unfinished or unlimited.
         fct: completion time from the first SYN, with the handshake (`fct_s`).
         fct_established: completion time from the first SYN-ACK (`fct_established_s`).
         slowdowns: FCT over the ideal one, by size of the flow, small sizes first.

@@ -30,7 +30,7 @@ use linkpool_units::Time;
 const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
-    plan: &'p Plan,
+    pub(super) plan: &'p Plan,
     routes: &'p Routes,
     pub(crate) context: Context,
     components: Vec<Box<dyn Component + Send + 'p>>,
@@ -111,7 +111,10 @@ impl<'p> Hosts<'p> {
     fn expect(&mut self, host: NodeId, Announced { connection, flow, end }: Announced) {
         let h = &mut self.context.hosts[host.index()];
         let Some(handle) = h.by_flow.get(&connection).copied() else {
-            return h.announced.entry(connection).or_default().expect(end, flow);
+            if !self.plan.is_reset(connection, self.context.now) {
+                h.announced.entry(connection).or_default().expect(end, flow);
+            }
+            return;
         };
         if let Some((Occupant::Receiver(receiving), _)) = h.endpoint(handle) {
             receiving.arriving.iter_mut().for_each(|arriving| arriving.expect(end, flow));
@@ -200,6 +203,7 @@ impl<'p> Hosts<'p> {
             OpeningFor::Flow(flow) => match self.context.hosts[host.index()].by_flow.get(&flow).copied() {
                 Some(handle) => handle,
                 None if self.context.hosts[host.index()].is_late(flow) => return self.stray += 1,
+                None if self.plan.is_reset(flow, self.context.now) => return self.stray += 1,
                 None => match self.new_receiver(host, flow, opening, packet.entropy) {
                     Some(handle) => handle,
                     None => return self.context.fail(Limit::Connections(host)),
@@ -308,7 +312,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    fn forget_receiver(&mut self, host: NodeId, handle: Handle) {
+    pub(super) fn forget_receiver(&mut self, host: NodeId, handle: Handle) {
         let h = &mut self.context.hosts[host.index()];
         if let Occupant::Receiver(receiving) = h.remove(handle) {
             h.by_flow.remove(&receiving.flow);
@@ -329,25 +333,30 @@ impl<'p> Hosts<'p> {
 
     /// The sender `handle` is done: keeps its outcome, frees its slot.
     fn close(&mut self, host: NodeId, handle: Handle) {
+        if let Occupant::Sender(sending) = self.context.hosts[host.index()].remove(handle) {
+            self.closed(host, sending, false);
+        }
+    }
+
+    /// The sender of `host` that has just left its slot is done, or was reset with its job: keeps its outcome.
+    pub(super) fn closed(&mut self, host: NodeId, mut sending: Box<Sending>, reset: bool) {
         let h = &mut self.context.hosts[host.index()];
-        if let Occupant::Sender(mut sending) = h.remove(handle) {
-            self.endpoints -= 1;
-            let inside = sending.inside();
-            if sending.messages.is_some() {
-                h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
-            }
-            self.tidy_timers(host);
-            if let Some(openings) = sending.end.openings() {
-                let (to, at) = (sending.planned.flow.dst.into(), self.context.now + self.context.lookahead);
-                self.context.send(to, at, Message::Closed(sending.flow, openings));
-            }
-            self.leave_adapter(host, inside);
-            for outcome in take_rest(&mut sending, self.context.now) {
-                self.record(outcome);
-            }
-            for component in &mut self.components {
-                component.on_close(&sending, &mut self.context);
-            }
+        self.endpoints -= 1;
+        let inside = sending.inside();
+        if sending.messages.is_some() {
+            h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
+        }
+        self.tidy_timers(host);
+        if let Some(openings) = sending.end.openings() {
+            let (to, at) = (sending.planned.flow.dst.into(), self.context.now + self.context.lookahead);
+            self.context.send(to, at, Message::Closed(sending.flow, openings));
+        }
+        self.leave_adapter(host, inside);
+        for outcome in take_rest(&mut sending, self.context.now) {
+            self.record(FlowOutcome { failed: outcome.failed || reset, ..outcome });
+        }
+        for component in &mut self.components {
+            component.on_close(&sending, &mut self.context);
         }
     }
 
@@ -474,6 +483,9 @@ impl<'p> Hosts<'p> {
                 Message::Announce(announced) => self.expect(host, announced),
                 Message::Closed(flow, openings) => self.on_closed(host, flow, openings),
                 message => {
+                    if let Message::Failed(..) = message {
+                        self.reset(host);
+                    }
                     let context = &mut self.context;
                     let unread = self
                         .components

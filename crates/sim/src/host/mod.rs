@@ -20,6 +20,7 @@ pub(crate) mod messages;
 pub(crate) mod ndp;
 pub(crate) mod nic;
 pub(crate) mod outcomes;
+mod reset;
 pub(crate) mod roce;
 pub(crate) mod rtts;
 pub(crate) mod slots;

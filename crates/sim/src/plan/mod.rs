@@ -268,6 +268,13 @@ impl Plan {
         Some((programs, self.programs.get(programs)?.message(index)))
     }
 
+    /// Has the job of message `id` failed by `now`, since it began again for the time at which the message was sent?
+    pub(crate) fn is_reset(&self, id: FlowId, now: Time) -> bool {
+        let Some((programs, of)) = self.of_programs(id) else { return false };
+        let failures = self.programs[programs].restarts.as_ref().map_or(&[][..], |restarts| &restarts.failures);
+        failures.get(of.restart as usize).is_some_and(|at| *at <= now)
+    }
+
     /// Hosts that may send.
     pub(crate) fn senders(&self) -> impl Iterator<Item = HostId> {
         self.ends(|flow| flow.src)

@@ -105,7 +105,7 @@ table! {
     suppressions: u32, "" = row.flow.metric("suppressions").unwrap_or(0.0) as u32;
     /// AMP: times the flow became multipath again.
     releases: u32, "" = row.flow.metric("releases").unwrap_or(0.0) as u32;
-    /// The connection was given up.
+    /// The connection was given up, or its job failed.
     failed: bool, "" = row.flow.failed;
     /// The flow counts in statistics: it started in the measured period, or it is unlimited and was
     /// active in it.

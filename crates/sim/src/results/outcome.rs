@@ -28,7 +28,7 @@ pub struct FlowOutcome {
     pub measured_bytes: u64,
     /// Payload acknowledged on the subflows in the measured period.
     pub measured_subflow_bytes: u64,
-    /// The connection was given up.
+    /// The connection was given up, or its job failed.
     pub failed: bool,
     /// The measures that its family of transports and its congestion control report.
     pub metrics: Vec<Metric>,

@@ -87,7 +87,6 @@ impl<'p> Ranks<'p> {
         let planned = &self.plan.programs[programs as usize];
         let Some(restarts) = &planned.restarts else { return };
         let host = NodeId::from(planned.hosts[rank as usize]);
-        // Messages that were sent before go on; nobody waits for them.
         context.cancel(host, |message| {
             let of = match message {
                 Message::BeginRank(of) | Message::Calculated(of, _) | Message::Saved(of) => *of,

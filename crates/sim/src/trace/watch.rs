@@ -170,8 +170,9 @@ impl<'p> Watch<'p> {
                 let is_finished = |flow| outcome(flow).is_some_and(|outcome| outcome.finished.is_some());
                 over = known.take_done(None);
                 found.extend(over.iter().map(|&message| What::Done { message, finished: is_finished(message) }));
+                // Of a connection that stays open, whose first message may have ended long ago, the last ones tell.
+                finished = if over.is_empty() { is_finished(flow) } else { over.iter().all(|flow| is_finished(*flow)) };
                 over.push(flow);
-                finished = is_finished(flow);
             }
         }
         over.iter().for_each(|flow| known.is_over(*flow));
@@ -313,6 +314,11 @@ impl<'p> Watch<'p> {
                 self.sent((flow, End::Sender), now, *link, packet);
             }
         }
+        // A job that fails takes its connections along.
+        let (here, hosts) = (self.senders_at(host), &self.hosts.context.hosts);
+        let is_gone = |handle| !hosts[host.index()].has(handle);
+        let sender = |flow| self.connections.get(flow).and_then(|known| known.sender);
+        touched.extend(here.iter().filter(|flow| sender(flow).is_some_and(|(_, handle)| is_gone(handle))));
         touched.into_iter().for_each(|flow| self.look(flow, now));
     }
 

@@ -12,6 +12,7 @@ mod divided;
 mod equilibria;
 mod estimates;
 mod fabrics;
+mod failed_jobs;
 mod gpu_servers;
 mod ideal;
 mod incast;

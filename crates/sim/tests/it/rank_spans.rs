@@ -95,7 +95,8 @@ fn two_ranks_with_a_straggler_and_a_failure_by_hand() {
             ("recovery", 350.0, 1, 0),
             ("computation", 450.0, 1, 1),
             ("straggling", 500.0, 1, 1),
-            ("communication", 556.64, 1, 1),
+            // Over a connection that is opened anew.
+            ("communication", 598.24, 1, 1),
         ],
     );
     is(
@@ -107,27 +108,27 @@ fn two_ranks_with_a_straggler_and_a_failure_by_hand() {
             ("wait", 300.0, 1, 0),
             ("recovery", 350.0, 1, 0),
             ("wait", 500.0, 1, 1),
-            ("communication", 536.0, 1, 1),
+            ("communication", 577.6, 1, 1),
             // It is done, and rank 0 is not.
-            ("wait", 556.64, 1, 1),
+            ("wait", 598.24, 1, 1),
         ],
     );
     // Without a failure that matters nothing is recovered, and a recovery that fails again begins anew.
     let [zero, _] = told("failures = { at = [\"80ms\"], recovery = \"20us\" }\n", SENDS);
     is(&zero, &[("computation", 100.0, 0, 0), ("communication", 198.24, 0, 0)]);
     let [zero, one] = told("failures = { at = [\"150us\", \"160us\"], recovery = \"20us\" }\n", SENDS);
-    let again = [("recovery", 180.0, 0, 0), ("computation", 280.0, 0, 2), ("communication", 336.64, 0, 2)];
+    let again = [("recovery", 180.0, 0, 0), ("computation", 280.0, 0, 2), ("communication", 378.24, 0, 2)];
     is(&zero, &[&[("computation", 100.0, 0, 0), ("communication", 150.0, 0, 0)][..], &again].concat());
-    // The message of before arrives at 177.6 us, and is not heard of.
-    let again = [("recovery", 180.0, 0, 0), ("wait", 280.0, 0, 2), ("communication", 316.0, 0, 2)];
-    let over = [("wait", 336.64, 0, 2)];
+    // The message of before comes at 177.6 us, and nobody is there.
+    let again = [("recovery", 180.0, 0, 0), ("wait", 280.0, 0, 2), ("communication", 357.6, 0, 2)];
+    let over = [("wait", 378.24, 0, 2)];
     is(&one, &[&[("wait", 100.0, 0, 0), ("communication", 150.0, 0, 0)][..], &again, &over].concat());
 }
 
 /// Rank 0 sends a packet, and its ACK is there at 98.24 us. It writes a checkpoint for 50 us, and sends the next, which
 /// arrives at 184.24 us. Rank 1 has computed until 167.6 us, and writes a checkpoint until 217.6: it takes
 /// the message then. A checkpoint that takes longer than the run: each rank has ended one
-/// iteration, and after the failure at 89 ms and 20 us the same again, over the connection that is open.
+/// iteration, and after the failure at 89 ms and 20 us the same again, over a connection that is opened anew.
 #[test]
 fn a_message_may_come_while_a_rank_writes_a_checkpoint() {
     let goal =
@@ -144,7 +145,7 @@ fn a_message_may_come_while_a_rank_writes_a_checkpoint() {
     let cut = run(&beside(&text, &[("p.goal", goal.as_bytes())]));
     let rows = numbers(cut.path(), "ranks", "rank iteration end_s left");
     let again = 89_020_000_000;
-    let expected = [(0, 98_240_000), (1, 167_600_000), (0, again + 56_640_000), (1, again + 126_000_000)];
+    let expected = [(0, 98_240_000), (1, 167_600_000), (0, again + 98_240_000), (1, again + 167_600_000)];
     assert_eq!(rows, expected.map(|(rank, end)| vec![rank, 0, end, 0]));
 }
 
@@ -224,7 +225,11 @@ proptest! {
         let all = spans(directory.path());
         let rows = numbers(directory.path(), "ranks", "rank iteration restart start_s end_s");
         let ranks = i64::from(sizes.0 * sizes.1 * sizes.2);
-        let end = rows.iter().map(|row| row[4]).max().unwrap() as u64;
+        // A job that fails too often is cut off by the end of the run, at 99 ms.
+        let last = rows.iter().map(|row| row[2]).max().unwrap();
+        let is_last = |row: &&Vec<i64>| (row[1], row[2]) == (i64::from(iterations) - 1, last) && row[4] >= 0;
+        let is_done = rows.iter().filter(is_last).count() as i64 == ranks;
+        let end = if is_done { rows.iter().map(|row| row[4]).max().unwrap() as u64 } else { 99_000_000_000 };
         let flows = numbers(directory.path(), "flows", "start_s delivered_s end_s");
         let [from, to] = ["src", "dst"].map(|name| texts(directory.path(), "flows", name));
         for rank in 0..ranks {
