@@ -12,6 +12,7 @@ import struct
 import sys
 from collections import Counter, defaultdict
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ class Judge:
         self.ports()
         self.series()
         self.ranks()
+        self.lost()
         self.packets()
         self.summary()
         return self.wrong
@@ -108,7 +110,8 @@ class Judge:
         ends = [flow["end_s"] for flow in self.flows]
         known = [end for end in ends if end is not None]
         self.holds(known == sorted(known), "rows in order of end")
-        self.holds(ends[: len(known)] == known, "unfinished flows are not last")
+        cut = [flow["end_s"] is None for flow in self.flows if not flow["failed"]]
+        self.holds(cut == sorted(cut), "flows that the end of the run cuts off are not last")
 
     def counts(self) -> None:
         """What is acknowledged, sent and sent again adds up."""
@@ -263,6 +266,25 @@ class Judge:
                 near = abs(sum(inside) - (row["end_s"] - row["start_s"])) < EXACT * len(spans)
                 self.holds(near, f"{name}, iteration {key}: {sum(inside)}")
 
+    def lost(self) -> None:
+        """What failures cost: the time from the first iteration that was made again or cut off."""
+        jobs: dict[int, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
+        by_number = itemgetter("job")
+        for row in table(self.directory, "jobs"):
+            jobs[row["workload"]][row["restart"]].append(row)
+        for attempts in jobs.values():
+            numbered = {restart: sorted(rows, key=by_number) for restart, rows in attempts.items()}
+            first, *later = sorted(numbered)
+            self.holds(all(row["lost_s"] is None for row in numbered[first]), "lost before")
+            for before, after in pairwise([first, *later]):
+                row, *others = numbered[after]
+                starts = [of["start_s"] for of in attempts[before] if of["job"] >= row["job"]]
+                ends = [of["end_s"] for of in attempts[before] if of["end_s"] is not None]
+                expected = row["start_s"] - (min(starts) if starts else max(ends))
+                self.holds(abs(row["lost_s"] - expected) < EXACT, f"{row}: {expected}")
+                self.holds(0 < row["recovery_s"] <= row["lost_s"], f"{row}")
+                self.holds(all(of["lost_s"] is None for of in others), "lost twice")
+
     def packets(self) -> None:
         """A capture has each packet of a port that came to the other end."""
         path = self.directory / "capture.pcapng"
@@ -282,7 +304,8 @@ class Judge:
         group, period = summary["overall"], summary["period_end_s"] - summary["period_start_s"]
         measured = [flow for flow in self.flows if flow["measured"]]
         times = [flow["fct_s"] for flow in measured if flow["fct_s"] is not None]
-        goodputs = [flow["goodput_bps"] for flow in measured]
+        # A flow that begins as its job fails has none.
+        goodputs = [flow["goodput_bps"] for flow in measured if flow["goodput_bps"] is not None]
         capacity = sum(link["rate_bps"] for link in self.links if link["layer"] == "host")
         expected: dict[str, float] = {
             "flows": len(measured),

@@ -81,41 +81,48 @@ def test_failures_are_told(tmp_path: Path) -> None:
     assert line.endswith("which each rank writes after each iteration in 0s")
 
 
-def failed(*rows: tuple[int, int, float, float | None]) -> pl.DataFrame:
-    names = ("restart", "job", "start_s", "end_s")
-    return table("jobs", [{"label": "train", **dict(zip(names, row, strict=True))} for row in rows])
+def failed(*rows: tuple[int, int, float, float | None, float | None]) -> pl.DataFrame:
+    names = ("restart", "job", "start_s", "end_s", "lost_s")
+    rows_by_name = [dict(zip(names, row, strict=True)) for row in rows]
+    recovery = [row["lost_s"] and row["lost_s"] / 4 for row in rows_by_name]
+    return table(
+        "jobs",
+        [
+            {"label": "train", "recovery_s": of, **row}
+            for of, row in zip(recovery, rows_by_name, strict=True)
+        ],
+    )
 
 
-def test_time_lost_to_failures_by_hand(tmp_path: Path) -> None:
-    """Checkpoints after every two: 2 is made again from 10 to 14, and 3 is cut off.
-
-    The second failure comes in the recovery, the next two in the checkpoint after iteration 3,
-    which ended at 20, and in the recovery from that.
-    """
-    first = [(0, 0, 0.0, 4.0), (0, 1, 4.0, 8.0), (0, 2, 8.5, 9.0), (0, 3, 9.0, None)]
-    second = [(2, 2, 14.0, 16.0), (2, 3, 16.0, 20.0)]
-    third = [(4, 4, 23.0, 24.0), (4, 5, 24.0, 30.0)]
+def test_time_lost_to_failures_is_added_up(tmp_path: Path) -> None:
+    """Rows come by their ends; the last iteration of the job is not the last row."""
+    first = [(0, 0, 1.0, 4.0, None), (0, 2, 8.5, 9.0, None), (0, 3, 9.0, None, None)]
+    second = [(2, 2, 14.0, 16.0, 5.5), (2, 3, 16.0, 20.0, None)]
+    third = [(4, 4, 23.0, 24.0, 3.0), (4, 5, 24.0, 30.0, None)]
     write_result(
         tmp_path / "out",
         table("flows", [finished(1.0)]),
         jobs=failed(*third, *first, *second),
     )
     result = Result(tmp_path / "out")
-    [found] = lost(result)
-    assert found == Lost("train", 4, (14.0 - 8.5) + (23.0 - 20.0), 30.0)
+    assert lost(result) == [Lost("train", 4, 8.5, 8.5 / 4, 29.0)]
     [notice] = notices(result)
-    assert notice.startswith("train failed 4 times and went on: 8.5 s of its 30 s were lost")
+    assert notice.startswith(
+        "train failed 4 times and went on: 8.5 s of its 29 s were lost, 6.38 s of them to "
+        "iterations that were made again or cut off, and 2.12 s to recoveries"
+    )
 
 
 def test_one_failure(tmp_path: Path) -> None:
-    jobs = failed((0, 0, 1.0, 4.0), (0, 1, 4.0, None), (1, 1, 7.0, 9.0))
+    """The run ends in the iteration that is made again: it has begun at 7."""
+    jobs = failed((0, 0, 1.0, 4.0, None), (0, 1, 4.0, None, None), (1, 1, 7.0, None, 3.0))
     write_result(tmp_path / "out", table("flows", [finished(1.0)]), jobs=jobs)
-    assert lost(Result(tmp_path / "out")) == [Lost("train", 1, 3.0, 8.0)]
+    assert lost(Result(tmp_path / "out")) == [Lost("train", 1, 3.0, 0.75, 6.0)]
     [notice] = notices(Result(tmp_path / "out"))
-    assert notice.startswith("train failed once and went on: 3 s of its 8 s were lost")
+    assert notice.startswith("train failed once and went on: 3 s of its 6 s were lost")
 
 
 def test_jobs_that_do_not_fail_lose_nothing(tmp_path: Path) -> None:
-    jobs = failed((0, 0, 0.0, 4.0), (0, 1, 4.0, None))
+    jobs = failed((0, 0, 0.0, 4.0, None), (0, 1, 4.0, None, None))
     write_result(tmp_path / "out", table("flows", [finished(1.0)]), jobs=jobs)
     assert lost(Result(tmp_path / "out")) == []

@@ -1,9 +1,8 @@
 """The time that jobs lost to failures: what they did again, and how long they stood still."""
 
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
+
+import polars as pl
 
 from linkpool.result import Result
 
@@ -14,8 +13,8 @@ class Lost(NamedTuple):
     Attributes:
         label: of its workload.
         failures: after so many it went on.
-        lost_s: from the start of the first iteration that was made again, or cut off, until the
-            job went on; where a failure cut none off, from the end of the last one. The sum.
+        lost_s: what they cost: the sum of `lost_s` of its iterations.
+        recovery_s: the part of it for which the job stood still.
         of_s: the time of the job, to the end of its last iteration.
 
     """
@@ -23,40 +22,19 @@ class Lost(NamedTuple):
     label: str
     failures: int
     lost_s: float
+    recovery_s: float
     of_s: float
-
-
-class _Iteration(NamedTuple):
-    number: int
-    start: float
-    end: float | None
 
 
 def lost(result: Result) -> list[Lost]:
     """Return what jobs lost that failed and went on."""
-    if not result.has("jobs") or "restart" not in result.jobs.columns:
+    if not result.has("jobs") or "lost_s" not in result.jobs.columns:
         return []
-    jobs: dict[tuple[int, str], dict[int, list[_Iteration]]] = defaultdict(
-        lambda: defaultdict(list)
+    until = pl.max_horizontal(pl.col("end_s").max(), pl.col("start_s").max())
+    jobs = result.jobs.group_by("workload", "label", maintain_order=True).agg(
+        pl.col("restart").max(),
+        pl.col("lost_s", "recovery_s").sum(),
+        (until - pl.col("start_s").min()).alias("of_s"),
     )
-    names = ("workload", "label", "restart", "job", "start_s", "end_s")
-    for workload, label, restart, *of in zip(*result.columns("jobs", *names), strict=True):
-        jobs[workload, label][restart].append(_Iteration(*of))
-    found = []
-    for (_, label), by_restart in jobs.items():
-        if len(by_restart) > 1:
-            ends = [one.end for several in by_restart.values() for one in several if one.end]
-            starts = [one.start for several in by_restart.values() for one in several]
-            total = max([*ends, *starts]) - min(starts)
-            found.append(Lost(label, max(by_restart), sum(_each(by_restart)), total))
-    return found
-
-
-def _each(by_restart: dict[int, list[_Iteration]]) -> Iterator[float]:
-    """Return what was lost before each restart."""
-    for before, after in pairwise(sorted(by_restart)):
-        again = min(one.number for one in by_restart[after])
-        goes_on = min(one.start for one in by_restart[after])
-        made = [one.start for one in by_restart[before] if one.number >= again]
-        kept = [one.end for one in by_restart[before] if one.end is not None]
-        yield goes_on - min(made or [max(kept)])
+    failed = jobs.filter(pl.col("restart") > 0)
+    return [Lost(*row) for row in failed.drop("workload").iter_rows()]

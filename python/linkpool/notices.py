@@ -26,8 +26,9 @@ def _failed_jobs(result: Result) -> list[str]:
     """Say what jobs lost to failures."""
     return [
         f"{of.label} failed {'once' if of.failures == 1 else f'{of.failures} times'} and went on: "
-        f"{show_seconds(of.lost_s)} of its {show_seconds(of.of_s)} were lost, to iterations that "
-        "were made again or cut off, and to recoveries"
+        f"{show_seconds(of.lost_s)} of its {show_seconds(of.of_s)} were lost, "
+        f"{show_seconds(of.lost_s - of.recovery_s)} of them to iterations that were made again or "
+        f"cut off, and {show_seconds(of.recovery_s)} to recoveries"
         for of in lost(result)
     ]
 

@@ -38,7 +38,7 @@ pub use results::elsewhere::{Recorded, write_tables};
 pub use results::event::{Event, Happened, Posted};
 pub use results::ideal::Ideal;
 pub use results::outcome::{
-    FlowOutcome, JobOutcome, LinkOutcome, MeasuredLink, Outcome, RankOutcome, RequestOutcome, SubflowOutcome,
+    FlowOutcome, JobOutcome, LinkOutcome, Lost, MeasuredLink, Outcome, RankOutcome, RequestOutcome, SubflowOutcome,
 };
 pub use results::passing::Passed;
 pub use results::read::{TableCells, read_columns, read_numbers, table_columns};

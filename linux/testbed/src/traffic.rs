@@ -162,5 +162,5 @@ impl<'p> Traffic<'p> {
 }
 
 fn job_outcome(label: LabelId, job: Job, now: Time) -> JobOutcome {
-    JobOutcome { label, job, active_until: now, not_started: None, restart: 0, failed: false }
+    JobOutcome { label, job, active_until: now, not_started: None, restart: 0, failed: false, lost: None }
 }

@@ -93,12 +93,24 @@ pub struct JobOutcome {
     pub restart: u32,
     /// A failure of the job cut it off.
     pub failed: bool,
+    /// What failures before it cost the job, if it is the first iteration after them.
+    pub lost: Option<Lost>,
+}
+
+/// What failures of a job cost, after which it has gone on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    /// From the start of the first iteration that is made again, or was cut off, until the job goes on; if a failure cut
+    /// none off, from the end of the last one.
+    pub all: Time,
+    /// The part of it from the failure on.
+    pub recovery: Time,
 }
 
 impl JobOutcome {
     /// Of a job that cannot fail, and whose messages start whenever they can.
     pub(crate) fn new(label: LabelId, job: Job, active_until: Time) -> JobOutcome {
-        JobOutcome { label, job, active_until, not_started: None, restart: 0, failed: false }
+        JobOutcome { label, job, active_until, not_started: None, restart: 0, failed: false, lost: None }
     }
 }
 

@@ -215,6 +215,35 @@ fn a_job_goes_on_from_its_last_checkpoint() {
     assert_eq!(cut, 2);
 }
 
+/// What failures cost stands at the first iteration after them: with the iterations of the tests beside, from the start of
+/// the first that is made again, or was cut off, and since the first failure.
+#[test]
+fn what_failures_cost_is_told() {
+    let lost = |keys: &str| {
+        let all = ranks(keys, SENDS);
+        let us = |time: Time| time.0 as f64 / 1e6;
+        let of = |of: &linkpool_sim::JobOutcome| {
+            of.lost.map(|lost| (of.restart, of.job.number, us(lost.all), us(lost.recovery)))
+        };
+        all.kept.jobs.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let failures = |keys: &str| format!("iterations = 5\nfailures = {{ {keys} }}\n");
+    let every = failures("at = [\"600us\"], recovery = \"1ms\", checkpoint_every = 2");
+    assert_eq!(lost(&every), [(1, 2, 1600.0 - 334.24, 1000.0)]);
+    let written = |at: &str| failures(&format!("at = [{at}], recovery = \"100us\", checkpoint_time = \"50us\""));
+    assert_eq!(lost(&written("\"240us\"")), [(1, 0, 340.0, 100.0)]);
+    assert_eq!(lost(&written("\"249us\"")), [(1, 1, 349.0 - 227.6, 100.0)]);
+    let twice = failures("at = [\"150us\", \"160us\", \"300us\"], recovery = \"20us\"");
+    assert_eq!(lost(&twice), [(2, 0, 180.0, 30.0), (3, 0, 140.0, 20.0)]);
+    // The run ends in the iteration that is made again, and after a failure of which the job has not gone on.
+    let late = |recovery: &str| {
+        let failures = format!("at = [\"89.9ms\"], recovery = \"{recovery}\", checkpoint_every = 1000");
+        lost(&format!("iterations = 1000\nfailures = {{ {failures} }}\n"))
+    };
+    assert_eq!(late("9ms"), [(1, 0, 98_900.0, 9_000.0)]);
+    assert_eq!([late("10ms"), lost("iterations = 5\n")], [[], []]);
+}
+
 /// To write a checkpoint takes 50 us: rank 1 has written the first at 227.6 us, rank 0 at 248.24.
 /// So a failure in between finds none, and one after that finds it; one after the end of the job,
 /// which writes none, changes nothing.
