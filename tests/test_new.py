@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -16,8 +18,14 @@ from linkpool.loading import load
 from linkpool.starter import FABRICS, TRANSPORTS, WORKLOADS, starter
 from linkpool.study import Plan, Study
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 pytestmark = pytest.mark.core
 
+ROOT = Path(__file__).resolve().parent.parent
 GIVEN = ("--kind", "scenario", "--fabric", "fat-tree", "--workload", "incast")
 
 
@@ -41,6 +49,76 @@ def test_every_study_can_run(fabric: str, workload: str, tmp_path: Path) -> None
     file.write_text(starter("study", fabric, workload, list(TRANSPORTS)), encoding="utf-8")
     plan = Plan.of(Study.load(file), tmp_path / "results")
     assert len(plan.entries) == 5 * len(TRANSPORTS)
+
+
+OWN_GRAPH, OWN_TRACE = "docs/cookbook/fabric.json", "docs/cookbook/flows.csv"
+
+
+@pytest.mark.parametrize(
+    ("fabric", "workload", "entry", "duration"),
+    [
+        (OWN_GRAPH, OWN_TRACE, {"file": OWN_TRACE, "format": "csv"}, "16ms"),
+        # Flows of these wait for others.
+        ("leaf-spine", "docs/workloads/trace.csv", {"format": "csv"}, "1100ms"),
+        ("fat-tree", "docs/workloads/trace.cm", {"format": "htsim"}, "1100ms"),
+        (OWN_GRAPH, "docs/workloads/program.goal", {"format": "goal"}, "1s"),
+        ("fat-tree", "docs/workloads/program.bin", {"format": "goal-binary"}, "1s"),
+        ("fat-tree", "docs/workloads/program.0.et", {"file": "docs/workloads/program"}, "1s"),
+        (OWN_GRAPH, "websearch", {"load": 0.4}, "50ms"),
+        (OWN_GRAPH, "incast", {"receiver": 0}, "10ms"),
+    ],
+)
+def test_fabrics_and_workloads_may_be_files(
+    fabric: str,
+    workload: str,
+    entry: dict[str, object],
+    duration: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Files are named from the folder of the command, and in a scenario from its own folder."""
+    for folder in ("docs", "studies"):
+        (tmp_path / folder).mkdir()
+    for name in ("cookbook", "workloads"):
+        (tmp_path / "docs" / name).symlink_to(ROOT / "docs" / name)
+    monkeypatch.chdir(tmp_path)
+    file = Path("studies/mine.toml")
+    words = ("--kind", "study", "--fabric", fabric, "--workload", workload)
+    said = call(file, *words, "--transport", "dctcp", "--transport", "amp")
+    assert said.exit_code == 0, said.output
+    base = tomllib.loads(file.read_text(encoding="utf-8"))["base"]
+    (written,) = next(iter(base["workload"].values()))
+    for key, value in entry.items():
+        assert written[key] == (f"../{value}" if key == "file" else value)
+    assert base["duration"] == duration
+    if fabric == OWN_GRAPH:
+        assert base["topology"]["graph"]["file"] == f"../{OWN_GRAPH}"
+    plan = Plan.of(Study.load(file), tmp_path / "results")
+    assert len(plan.entries) == 10
+
+
+def test_tables_may_be_traces(tmp_path: Path) -> None:
+    flows = pl.DataFrame({"src": ["h0"], "dst": ["h1"], "size_bytes": [9], "start_s": [1.23]})
+    flows.write_parquet(tmp_path / "a.parquet")
+    flows.with_columns(after=pl.lit("")).write_parquet(tmp_path / "b.parquet")
+    flows.write_ndjson(tmp_path / "a.ndjson")
+    words = ("--kind", "scenario", "--fabric", "fat-tree", "--transport", "ndp", "--workload")
+    for name, duration in (("a.parquet", 1.3), ("b.parquet", 2.3), ("a.ndjson", 1.3)):
+        file = tmp_path / f"{name.replace('.', '-')}.toml"
+        said = call(file, *words, tmp_path / name)
+        assert said.exit_code == 0, said.output
+        assert load(file, overrides=[]).duration_s == duration
+
+
+def test_a_study_of_own_files_asks_what_they_can_answer(tmp_path: Path) -> None:
+    """Times of iterations of programs, with a placement to vary; slowdowns of traces."""
+    trace = starter("study", "fat-tree", "a/b.jsonl", ["dctcp", "amp"], "3ms")
+    assert '"slowdown.p99@all"' in trace
+    assert "[vary]" not in trace
+    program = starter("study", "own.graphml", "llama.0.et", ["dctcp", "amp"])
+    assert 'title = "Which transport suits llama.0.et on own.graphml?"' in program
+    assert '# measure = "jct.mean"' in program
+    assert '# workload.program.0.placement = ["linear", "random"]' in program
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -103,6 +181,18 @@ def test_what_no_option_says_is_asked_for(tmp_path: Path, monkeypatch: pytest.Mo
     [
         ((), "say --kind NAME, as there is no terminal to ask at: scenario, study"),
         (("--kind", "scenario", "--fabric", "ring"), "--fabric ring: there are leaf-spine, "),
+        (
+            ("--kind", "scenario", "--fabric", "none.graphml"),
+            "--fabric none.graphml: there is no such file",
+        ),
+        (
+            (*GIVEN[:4], "--workload", "flows.txt"),
+            "all-reduce, and files that end in .csv, .jsonl, .ndjson, .parquet, .cm, .goal",
+        ),
+        (
+            (*GIVEN[:4], "--workload", f"{ROOT}/docs/cookbook/flows.csv", "--transport", "amp"),
+            "flows.csv:2: there is no host",
+        ),
         (
             (*GIVEN, "--transport", "amp", "--transport", "dctcp"),
             "a scenario of this command has one transport; --kind study compares several",

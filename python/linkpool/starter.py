@@ -1,6 +1,9 @@
-"""First scenarios and studies: small ones that run in seconds, with comments on each line."""
+"""First scenarios and studies, with comments on each line: small ones, or of a user's own files."""
 
+import json
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["scenario", "study"]
@@ -34,7 +37,7 @@ WORKLOADS = {
 [[{base}workload.incast]]
 transport = "t"
 senders = 12
-receiver = "{receiver}"
+receiver = {receiver}
 size = "64KB"
 every = "2ms"
 """,
@@ -69,6 +72,21 @@ size = "4MB"
 }
 """Each workload: what it is, and how a scenario says it."""
 
+GRAPHS = (".json", ".graphml", ".topo")
+"""Endings of files that may be a fabric."""
+
+TRACES = {
+    ".csv": ("trace", "csv"),
+    ".jsonl": ("trace", "json-lines"),
+    ".ndjson": ("trace", "json-lines"),
+    ".parquet": ("trace", "parquet"),
+    ".cm": ("trace", "htsim"),
+    ".goal": ("program", "goal"),
+    ".bin": ("program", "goal-binary"),
+    ".et": ("program", "chakra"),
+}
+"""Endings of files that may be a workload: what kind of workload they are, and the format."""
+
 TRANSPORTS = {
     "dctcp": ("DCTCP: cuts in proportion to marks", 'control = "dctcp"'),
     "reno": ("TCP NewReno: cuts by half on loss", 'control = "reno"'),
@@ -88,6 +106,8 @@ MEASURES = {
     "websearch": ["slowdown.p99@all", "slowdown.p50", "goodput.mean"],
     "permutation": ["goodput.mean", "jain"],
     "all-reduce": ["jct.mean", "timeouts.total"],
+    "trace": ["slowdown.p99@all", "fct.mean", "goodput.mean", "timeouts.total"],
+    "program": ["jct.mean", "timeouts.total"],
 }
 """What a study measures: of percentiles those for which there are enough flows."""
 
@@ -96,19 +116,53 @@ VARIED = {
     "websearch": "workload.poisson.0.load = [0.2, 0.4, 0.6]",
     "permutation": 'duration = ["10ms", "20ms"]',
     "all-reduce": 'workload.collective.0.size = ["1MB", "4MB"]',
+    "program": 'workload.program.0.placement = ["linear", "random"]',
 }
 """A setting that a study may vary, as its file says it."""
 
 
-def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -> str:
-    """Return the text of a scenario of the first transport, or of a study of all of them."""
+def kind_of(workload: str) -> str:
+    """Return what kind of workload a file is, by its ending, or the name that is one."""
+    return workload if workload in WORKLOADS else TRACES[_ending(workload)][0]
+
+
+def until(last_s: float) -> str:
+    """Return a duration that ends soon after the last flow has started: two digits of it.
+
+    Flows that all start at once still have a millisecond, as rates are means over it.
+
+    >>> until(0.49948), until(0.5), until(0.0), until(1.0), until(12.34)
+    ('500ms', '510ms', '1100us', '1100ms', '13s')
+    """
+    last_us = max(Decimal(repr(last_s)).scaleb(6), Decimal(1000))
+    step = Decimal(10) ** (last_us.adjusted() - 1)
+    ends = int((last_us // step + 1) * step)
+    for unit, size in (("s", 1_000_000), ("ms", 1_000)):
+        if ends % size == 0:
+            return f"{ends // size}{unit}"
+    return f"{ends}us"
+
+
+def starter(
+    kind: Kind, fabric: str, workload: str, transports: Sequence[str], duration: str = "1s"
+) -> str:
+    """Return the text of a scenario of the first transport, or of a study of all of them.
+
+    Args:
+        kind: which of the two.
+        fabric: one of `FABRICS`, or a file that ends as one of `GRAPHS` does.
+        workload: one of `WORKLOADS`, or a file that ends as one of `TRACES` does.
+        transports: of `TRANSPORTS`.
+        duration: in which the flows of a file start.
+
+    """
     if kind == "scenario":
         only = transports[0]
         return "".join(
             [
                 f"# A first scenario: {only}, {workload}, {fabric}.\n",
                 "# What it means: linkpool check FILE. Every key: docs/scenario.md.\n\n",
-                _times(workload),
+                _times(workload, duration),
                 _fabric(fabric),
                 _queue(only),
                 f"\n# {TRANSPORTS[only][0]}.\n",
@@ -116,12 +170,13 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
                 _workload(fabric, workload),
             ]
         )
-    measures = ", ".join(f'"{name}"' for name in MEASURES[workload])
+    where = f"a {fabric}" if fabric in FABRICS else fabric
+    measures = ", ".join(f'"{name}"' for name in MEASURES[kind_of(workload)])
     return "".join(
         [
             f"# A first study: {', '.join(transports)}; {workload}, {fabric}.\n",
             "# Run it: linkpool study run FILE. Every key: docs/study.md.\n\n",
-            f'title = "Which transport suits {workload} on a {fabric}?"\n',
+            f'title = "Which transport suits {workload} on {where}?"\n',
             "# Each arm runs with seeds 1 to 5; intervals in the table are over these.\n",
             "seeds = 5\n",
             "# What is measured in each run; the table has them in this order.\n",
@@ -130,11 +185,10 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
             "# The arms: each has a transport, and the queues that go with it. A port drops above\n"
             "# 100 packets and marks from 20 on (ECN); NDP's ports trim packets instead.\n",
             *(_arm(name) for name in transports),
-            "# To compare at several settings, take away the # of the next two lines.\n",
-            f"# [vary]\n# {VARIED[workload]}\n\n",
+            *_varied(workload),
             *_claim(workload, transports),
             "# The base: what all arms share.\n[base]\n",
-            _times(workload),
+            _times(workload, duration),
             _fabric(fabric),
             "\n",
             _workload(fabric, workload, "base."),
@@ -142,7 +196,28 @@ def starter(kind: Kind, fabric: str, workload: str, transports: Sequence[str]) -
     )
 
 
-def _times(workload: str) -> str:
+def _ending(file: str) -> str:
+    return "." + file.rpartition(".")[2]
+
+
+def _varied(workload: str) -> list[str]:
+    """Return a setting to vary, commented out, if the workload has one."""
+    varied = VARIED.get(kind_of(workload))
+    if varied is None:
+        return []
+    about = "To compare at several settings, take away the # of the next two lines."
+    return [f"# {about}\n# [vary]\n# {varied}\n\n"]
+
+
+def _times(workload: str, given: str) -> str:
+    if workload not in WORKLOADS:
+        about = {
+            "trace": "Flows start in this time, those that wait for others too; then those under "
+            "way\n# may finish for 10 s. The run ends when all have.",
+            "program": "Rates and loads are means over this. The run ends when all ranks are done,"
+            "\n# or 10 s later: write more if they need longer.",
+        }[kind_of(workload)]
+        return f'# {about}\nduration = "{given}"\ndrain = "10s"\n\n'
     # Web search at this load starts five flows a millisecond on the fat-tree; a p99 needs 100.
     duration, drain = (50, 100) if workload == "websearch" else (10, 50)
     return (
@@ -155,11 +230,12 @@ def _claim(workload: str, transports: Sequence[str]) -> list[str]:
     """Return a claim, commented out, of a study that compares."""
     if len(transports) < 2:
         return []
-    side = "above_arm" if MEASURES[workload][0].startswith("goodput") else "below_arm"
+    measure = MEASURES[kind_of(workload)][0]
+    side = "above_arm" if measure.startswith("goodput") else "below_arm"
     lines = [
         "What is to hold: if it does not, the command ends with exit code 1.",
         "[[claim]]",
-        f'measure = "{MEASURES[workload][0]}"',
+        f'measure = "{measure}"',
         f'arm = "{transports[1]}"',
         f'{side} = "{transports[0]}"',
     ]
@@ -167,7 +243,12 @@ def _claim(workload: str, transports: Sequence[str]) -> list[str]:
 
 
 def _fabric(fabric: str) -> str:
-    return FABRICS[fabric][1]
+    if fabric in FABRICS:
+        return FABRICS[fabric][1]
+    return (
+        "# Hosts, switches and links of a file; linkpool topology FILE draws them.\n"
+        f"topology.graph.file = {json.dumps(fabric, ensure_ascii=False)}\n"
+    )
 
 
 def _queue(transport: str) -> str:
@@ -193,5 +274,22 @@ def _arm(transport: str) -> str:
 
 
 def _workload(fabric: str, workload: str, base: str = "") -> str:
-    receiver = "R" if fabric == "many-to-one" else "h0"
+    if workload not in WORKLOADS:
+        return _of_file(workload, base)
+    receiver = '"R"' if fabric == "many-to-one" else '"h0"' if fabric in FABRICS else "0"
     return WORKLOADS[workload][1].format(base=base, receiver=receiver)
+
+
+def _of_file(file: str, base: str) -> str:
+    kind, form = TRACES[_ending(file)]
+    about = {
+        "trace": "The flows of a file, which start when it says.",
+        "program": "The programs of the ranks in a trace. Rank r is on the host with the index r.",
+    }[kind]
+    # Of Chakra, the files NAME.0.et, NAME.1.et ... are called NAME.
+    name = re.sub(r"\.\d+\.et$", "", file)
+    return (
+        f"# {about}\n"
+        f'[[{base}workload.{kind}]]\ntransport = "t"\n'
+        f'file = {json.dumps(name, ensure_ascii=False)}\nformat = "{form}"\n'
+    )

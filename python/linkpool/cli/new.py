@@ -1,15 +1,28 @@
 """`linkpool new`: a first scenario, or a first study, that runs as it is written."""
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
+from linkpool import _core
 from linkpool.cli.console import fail, say
 from linkpool.publish import publish_file
-from linkpool.starter import FABRICS, TRANSPORTS, WORKLOADS, Kind, starter
+from linkpool.starter import (
+    FABRICS,
+    GRAPHS,
+    TRACES,
+    TRANSPORTS,
+    WORKLOADS,
+    Kind,
+    kind_of,
+    starter,
+    until,
+)
 
 
 def new(
@@ -23,10 +36,20 @@ def new(
         ),
     ] = None,
     fabric: Annotated[
-        str | None, typer.Option("--fabric", metavar="NAME", help=f"{', '.join(FABRICS)}.")
+        str | None,
+        typer.Option(
+            "--fabric",
+            metavar="NAME|FILE",
+            help=f"{', '.join(FABRICS)}, or a graph: a file that ends in {', '.join(GRAPHS)}.",
+        ),
     ] = None,
     workload: Annotated[
-        str | None, typer.Option("--workload", metavar="NAME", help=f"{', '.join(WORKLOADS)}.")
+        str | None,
+        typer.Option(
+            "--workload",
+            metavar="NAME|FILE",
+            help=f"{', '.join(WORKLOADS)}, or a trace: a file that ends in {', '.join(TRACES)}.",
+        ),
     ] = None,
     transports: Annotated[
         list[str] | None,
@@ -52,8 +75,10 @@ def new(
         "study": "transports and seeds compared, with confidence",
     }
     kind = "study" if _chosen("--kind", "What is it?", kinds, kind) == "study" else "scenario"
-    fabric = _chosen("--fabric", "Which fabric?", _abouts(FABRICS), fabric)
-    workload = _chosen("--workload", "Which workload?", _abouts(WORKLOADS), workload)
+    what = "Which fabric? One of these, or a file with a graph."
+    fabric = _chosen("--fabric", what, _abouts(FABRICS), fabric, GRAPHS)
+    what = "Which workload? One of these, or a file with a trace."
+    workload = _chosen("--workload", what, _abouts(WORKLOADS), workload, TRACES)
     known = _abouts(TRANSPORTS)
     names = [_chosen("--transport", "", known, name) for name in transports or []]
     if not names:
@@ -62,27 +87,71 @@ def new(
     names = list(dict.fromkeys(names))
     if kind == "scenario" and len(names) > 1:
         fail("a scenario of this command has one transport; --kind study compares several")
-    text = starter(kind, fabric, workload, names)
+    fabric, workload = (_beside(file, name) for name in (fabric, workload))
+    duration = _duration(file, fabric, workload, names[0])
+    text = starter(kind, fabric, workload, names, duration)
     with publish_file(file) as place:
         place.write_text(text, encoding="utf-8")
     say(file)
+    say(f"what it means: linkpool check {file}")
     if kind == "study":
         say(f"run it: linkpool study run {file}")
     else:
-        say(f"what it means: linkpool check {file}")
         say(f"run it: linkpool run {file} --out results/{file.stem}")
+
+
+def _beside(file: Path, named: str) -> str:
+    """Return how `file` names another file, as scenarios do: relative to its own folder."""
+    if named in FABRICS or named in WORKLOADS:
+        return named
+    return os.path.relpath(named, file.parent)
+
+
+def _duration(file: Path, fabric: str, workload: str, transport: str) -> str:
+    """Read what a user's own files say; return a duration in which the flows of a trace start."""
+    if fabric in FABRICS and workload in WORKLOADS:
+        return ""  # the duration is the starter's
+    # A run is at most 1,000,000 s long, with its drain.
+    asked = "900000s" if kind_of(workload) == "trace" else "1s"
+    text = starter("scenario", fabric, workload, [transport], asked)
+    try:
+        flows = _core.load(text, str(file), None, [], False).plan()["flows"]
+    except _core.ScenarioError as error:
+        fail(f"no {file} is written: {error}")
+    if kind_of(workload) != "trace":
+        return asked
+    last = max((start for _, _, _, start, _ in flows), default=0.0)
+    # A flow that waits for others starts when these have ended, which is known by a run only.
+    return until(last + 1.0 if _has_waiting(file.parent / workload) else last)
+
+
+def _has_waiting(trace: Path) -> bool:
+    """Tell whether flows of a trace may wait for others: by a column, or a word of htsim."""
+    if trace.suffix == ".parquet":
+        return "after" in pl.scan_parquet(trace).collect_schema()
+    word = "trigger" if trace.suffix == ".cm" else "after"
+    return word in trace.read_text(encoding="utf-8")
 
 
 def _abouts(known: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     return {name: about for name, (about, _) in known.items()}
 
 
-def _chosen(option: str, question: str, known: Mapping[str, str], given: str | None) -> str:
-    """Return what an option says, or ask for it."""
+def _chosen(
+    option: str,
+    question: str,
+    known: Mapping[str, str],
+    given: str | None,
+    endings: Collection[str] = (),
+) -> str:
+    """Return what an option says, or ask for it: a name, or a file with one of the endings."""
     if given is None:
         given = _ask(option, question, known)
-    if given not in known:
-        fail(f"{option} {given}: there are {', '.join(known)}")
+    if given not in known and Path(given).suffix not in endings:
+        files = f", and files that end in {', '.join(endings)}" if endings else ""
+        fail(f"{option} {given}: there are {', '.join(known)}{files}")
+    if given not in known and not Path(given).is_file():
+        fail(f"{option} {given}: there is no such file")
     return given
 
 
