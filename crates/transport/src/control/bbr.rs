@@ -826,4 +826,72 @@ mod tests {
             assert_eq!(greatest.get(), expected, "round {round}");
         }
     }
+
+    /// A lower bandwidth counts once the higher ones are ten rounds old.
+    #[test]
+    fn the_bandwidth_falls_after_ten_rounds() {
+        let (mut bbr, mut states) = (bbr(), [state(10.0)]);
+        let next = rounds(&mut bbr, &mut states, 1, 3);
+        for round in next..next + 12 {
+            bbr.on_rate(&mut states, S[0], &sample(100 * round, 100 * round, 50));
+        }
+        assert!((bbr.paths[0].bandwidth.get() / PER_US - 0.5).abs() < 1e-9);
+    }
+
+    /// A packet for each ACK, where the bandwidth lets one expect a hundred: each begins a new count, and is itself more
+    /// than that expects.
+    #[test]
+    fn acks_that_come_late_are_no_burst() {
+        let (mut bbr, mut states) = (bbr(), [state(10.0)]);
+        rounds(&mut bbr, &mut states, 1, 3);
+        assert_eq!(bbr.paths[0].extra[0], 1.0);
+    }
+
+    /// The window of before the repair, or before PROBE_RTT, is the largest that was saved since.
+    #[test]
+    fn the_window_of_before_is_the_largest() {
+        for (repair, mode, kept) in [
+            (Repair::None, Mode::ProbeBw, 4.0),
+            (Repair::None, Mode::ProbeRtt, 50.0),
+            (Repair::Recovery, Mode::ProbeBw, 50.0),
+        ] {
+            let mut bbr = bbr();
+            (bbr.paths[0].repair, bbr.paths[0].mode, bbr.paths[0].window_before) = (repair, mode, 50.0);
+            bbr.paths[0].save_window(4.0);
+            assert_eq!(bbr.paths[0].window_before, kept);
+        }
+    }
+
+    /// In STARTUP the window grows up to its target, to which bursts add nothing yet: 2.885 bandwidth-delay products of
+    /// 100 packets and what hosts hold.
+    #[test]
+    fn a_window_beyond_its_target_does_not_grow_in_startup() {
+        let (mut bbr, mut states) = (bbr(), [state(1000.0)]);
+        bbr.paths[0].extra = [5000.0, 0.0];
+        bbr.on_rate(&mut states, S[0], &sample(100, 100, 100));
+        assert_eq!((bbr.paths[0].mode, states[0].cwnd), (Mode::Startup, 1000.0));
+    }
+
+    /// 1.2 Mbit/s of packets of 1,500 B are no slow rate: two packets are held as one.
+    #[test]
+    fn hosts_hold_two_packets_from_a_rate_on() {
+        for (rate, packets) in [(SLOW, 2.0), (SLOW * 0.99, 1.0)] {
+            let mut bbr = bbr();
+            bbr.paths[0].rate = Some(rate);
+            assert_eq!(bbr.paths[0].offload(&BbrConfig::defaults(Preset::Linux)), packets);
+        }
+    }
+
+    /// PROBE_BW begins its first phase when it begins. An ACK that delivers nothing does not end a start after idleness.
+    #[test]
+    fn phases_and_restarts_have_their_times() {
+        let (mut bbr, mut states, next) = in_probe_bw();
+        bbr.paths[0].probe_bandwidth(S[0], Time::from_us(100 * next + 7));
+        assert_eq!(bbr.paths[0].phase_at, Time::from_us(100 * next + 7));
+        for (acked, stays) in [(0, true), (1, false)] {
+            bbr.paths[0].idle_restart = true;
+            bbr.on_rate(&mut states, S[0], &RateSample { acked, ..sample(100 * next + 8, 100 * next, 100) });
+            assert_eq!(bbr.paths[0].idle_restart, stays);
+        }
+    }
 }

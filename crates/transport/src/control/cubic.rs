@@ -435,4 +435,38 @@ mod tests {
         c.on_timeout(S[0]);
         assert_eq!(least(2_000, 70, &mut c), 70.0);
     }
+
+    /// Samples of the first second after a loss do not count: 3 ms at 0.999 s is no news, 4 ms at 1 s is.
+    #[test]
+    fn the_least_rtt_settles_for_a_second_after_a_loss() {
+        let mut subflow = Subflow { least_rtt: 5e9, ..Subflow::default() };
+        subflow.epoch = Some(Epoch { start: Time::ZERO, w_max: 10.0, k: 0.0, w_est: 10.0 });
+        subflow.note_rtt(Time::from_ms(3), Time::from_ms(999));
+        assert_eq!(subflow.least_rtt, 5e9);
+        subflow.note_rtt(Time::from_ms(4), Time::from_secs(1));
+        assert_eq!(subflow.least_rtt, 4e9);
+    }
+
+    /// HyStart ends slow start at 20 packets with the ninth RTT of 100 ms in a round, after one of 10 ms. After a
+    /// timeout it begins anew, and ends slow start once more.
+    #[test]
+    fn hystart_ends_each_slow_start() {
+        let config = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true, rules: CubicRules::Linux };
+        let mut c = Cubic::new(&config, 1);
+        let mut states = [CongestionState { ssthresh: f64::INFINITY, ..state(20.0) }];
+        let hear = |c: &mut Cubic, states: &mut [CongestionState; 1], at: u64, rtt: u64| {
+            let ack = Ack { now: Time::from_ms(at), rtt: Some(Time::from_ms(rtt)), ..ack(1) };
+            assert!(!c.in_ack_event(states, S[0], ack));
+            states[0].ssthresh == 20.0
+        };
+        for from in [0, 1_000] {
+            (states[0].snd_una, states[0].snd_nxt) = (states[0].snd_nxt + 1, states[0].snd_nxt + 1_000);
+            hear(&mut c, &mut states, from, 10);
+            (states[0].snd_una, states[0].snd_nxt) = (states[0].snd_nxt + 1, states[0].snd_nxt + 1_000);
+            let ends: Vec<bool> = (1..10).map(|i| hear(&mut c, &mut states, from + 50 * i, 100)).collect();
+            assert_eq!(ends.iter().filter(|ends| **ends).count(), 1, "from {from} ms");
+            c.on_timeout(S[0]);
+            states[0].ssthresh = f64::INFINITY;
+        }
+    }
 }

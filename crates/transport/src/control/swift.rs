@@ -345,4 +345,28 @@ mod tests {
         states[0].cwnd = 0.6;
         assert_eq!(hear(&mut swift, &mut states, at(200, 4_000)), 0.5);
     }
+
+    /// A recovery counts its cut from the last ACK, at 500 us: 10 us later a delay of 100 us cuts nothing, and an
+    /// RTT later it does.
+    #[test]
+    fn a_recovery_and_a_delay_cut_once_in_a_round_trip() {
+        let (mut swift, mut states) = swift(&config());
+        hear(&mut swift, &mut states, at(500, 20));
+        let kept = swift.ssthresh(&states, S[0], 4);
+        assert!(kept < states[0].cwnd, "it cuts: {kept}");
+        assert!(!swift.in_ack_event(&mut states, S[0], at(510, 100)));
+        assert!(swift.in_ack_event(&mut states, S[0], at(600, 100)));
+    }
+
+    /// Four timeouts, an ACK, and a fifth: only an ACK of new data makes that the first in a row.
+    #[test]
+    fn an_ack_of_new_data_ends_a_row_of_timeouts() {
+        for (acked, is_reset) in [(0, true), (1, false)] {
+            let (mut swift, mut states) = swift(&config());
+            (1..5).for_each(|n| _ = swift.loss_window(&states, S[0], 0, Time::from_us(n)));
+            swift.in_ack_event(&mut states, S[0], Ack { acked, ..at(10, 20) });
+            let window = swift.loss_window(&states, S[0], 0, Time::from_us(11));
+            assert_eq!(window == swift.config.min_window, is_reset);
+        }
+    }
 }

@@ -174,4 +174,30 @@ mod tests {
         r.now = until;
         assert!(r.round(10));
     }
+
+    /// A round ends with the first ACK beyond what was sent when it began, not with that of the last byte before it.
+    #[test]
+    fn a_round_ends_beyond_its_last_byte() {
+        let mut r = Rounds::new();
+        r.view.snd_nxt = 2000;
+        let mut end_after = |snd_una: u64| {
+            r.view.snd_una = snd_una;
+            r.plb.on_ack(&CONFIG, &r.view, true, &mut r.random, Time::ZERO);
+            r.plb.round_end
+        };
+        assert_eq!([end_after(1000), end_after(1001)], [1000, 2000]);
+    }
+
+    /// Rounds are congested, and the pause after a timeout is over with its last instant.
+    #[test]
+    fn a_pause_is_over_at_its_end() {
+        for (early, changes) in [(1, false), (0, true)] {
+            let mut r = Rounds::new();
+            (r.plb.suspended_until, r.plb.congested_rounds) = (Time::from_secs(1), CONFIG.rounds);
+            (r.view.snd_una, r.view.acked_bytes) = (1001, 100);
+            let before = r.plb.shift;
+            r.plb.on_ack(&CONFIG, &r.view, true, &mut r.random, Time(Time::from_secs(1).0 - early));
+            assert_eq!(r.plb.shift != before, changes);
+        }
+    }
 }

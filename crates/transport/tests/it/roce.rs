@@ -531,3 +531,56 @@ proptest! {
         prop_assert_eq!(over(config, &[size], vec![(100, 0)])?, 0);
     }
 }
+
+/// Round-trip times of 10 and 18 us: the second moves the mean by an eighth of the difference (RFC 6298, section 2).
+#[test]
+fn round_trip_times_are_smoothed() {
+    let mut driven = Driven::open(config(), Some(2_000));
+    driven.run(0, 2);
+    assert_eq!((driven.sender.started(), driven.sender.srtt()), (Time::ZERO, None));
+    driven.ack(0, us(10));
+    driven.ack(1, us(19));
+    assert_eq!((driven.sender.srtt(), driven.sender.min_rtt()), (Some(11e6), Some(us(10))));
+}
+
+/// The timeout counts from the first of five packets. When all are acknowledged there is none, though the queue pair
+/// stays open.
+#[test]
+fn a_timeout_counts_from_the_oldest_packet() {
+    let mut driven = Driven::open(config(), Some(5_000));
+    assert_eq!(driven.run(0, 5), [0, 1, 2, 3, 4]);
+    driven.sender.on_timer(us(999), &mut driven.said);
+    assert_eq!(driven.sender.counters().timeouts, 0);
+    driven.sender.on_timer(us(1_000), &mut driven.said);
+    assert_eq!(driven.sender.counters().timeouts, 1);
+    let sender = Sender::new(Arc::new(config()), Some(1_000), true, (Rate::gbps(10), us(8)));
+    let mut open = Driven { sender, said: Said::default() };
+    open.sender.open(Time::ZERO, &mut open.said);
+    assert_eq!(open.run(0, 2), [0]);
+    open.ack(0, us(10));
+    open.sender.on_timer(us(1_010), &mut open.said);
+    assert_eq!((open.sender.state(), open.sender.counters().timeouts), (SenderState::Open, 0));
+}
+
+/// All is sent when a NACK comes: the sender asks for its turn at once.
+#[test]
+fn a_nack_asks_for_a_turn() {
+    let mut driven = Driven::open(config(), Some(3_000));
+    assert_eq!(driven.run(0, 5), [0, 1, 2]);
+    driven.nack(2, 0, us(10));
+    assert_eq!(std::mem::take(&mut driven.said.turns), 1);
+}
+
+/// DCQCN that only counts bytes: a notification halves the rate, and after five packets of 1,250 B it is back at half of the way.
+#[test]
+fn bytes_that_are_sent_raise_the_rate() {
+    let never = Time::from_secs(1_000);
+    let law = DcqcnConfig { increase_timer: never, byte_counter: 5_000, ..DcqcnConfig::defaults(Preset::Linux) };
+    let mut driven = Driven::open(Config { law: LawConfig::Dcqcn(law), ..dcqcn() }, None);
+    driven.run(0, 2);
+    driven.sender.on_cnp(us(2), &mut driven.said);
+    let cut = driven.sender.rate();
+    assert!(cut < 10e9, "{cut}");
+    let sent = driven.run(2, 30).len();
+    assert!(sent > 5 && driven.sender.rate() > cut, "{sent} packets, {}", driven.sender.rate());
+}

@@ -333,3 +333,23 @@ fn a_second_recovery_repairs_what_the_first_has_sent_again() {
                 = recovery false timeouts 0",
     );
 }
+
+/// An ACK after a timeout that reports packets beyond the hole is no progress: the next timeout is the second
+/// in a row, with which the connection is given up. An ACK of packet 0 makes it the first again.
+#[test]
+fn only_what_is_acknowledged_ends_a_row_of_timeouts() {
+    let config = || Config { fail_after: 2, undo: false, limited_transmit: false, ..sack() };
+    in_flight(4, config()).run(
+        "200.1ms > pkt 0
+         200.2ms < ack 0 sack 2-3
+         600.1ms = timeouts 2 state failed",
+    );
+    in_flight(4, config()).run(
+        "200.1ms > pkt 0
+         200.2ms < ack 1 sack 2-3
+                > pkt 1
+                > pkt 3
+         600.2ms > pkt 1
+                = timeouts 2 state open",
+    );
+}
