@@ -316,3 +316,24 @@ def test_ends_of_an_interval_that_two_digits_do_not_tell_apart_have_three() -> N
     assert "×1.02 (0.97 to 1.1)" in said([1.0, 1.02, 1.04])
     # Half as far apart: plus and minus 0.0244 of the logarithm 0.0198.
     assert "×1.02 (0.995 to 1.05)" in said([1.01, 1.02, 1.03])
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "shown"),
+    [
+        (12.6, 12.1, 12.9, "12.6 (12 to 13)"),
+        (12.6, 12.51, 12.7, "12.6 (12.5 to 12.7)"),  # not 13 to 13
+        (13.0, 12.9, 13.1, "13 (12.9 to 13.1)"),
+        (12.8, 12.51, 13.7, "12.8 (12.5 to 13.7)"),  # not 13 to 14, above the mean
+        (12.3, 11.3, 12.4, "12.3 (11.3 to 12.4)"),  # not 11 to 12, below it
+        (12.6, 12.6, 12.6, "12.6 (12.6 to 12.6)"),
+    ],
+)
+def test_two_digits_of_the_ends_of_an_interval_stand_around_the_mean(
+    mean: float, low: float, high: float, shown: str
+) -> None:
+    what = {"arm": "a", "measure": "slowdown", "part": "all", "statistic": "p99", "unit": ""}
+    values = {"count": 300, "unfinished": 0, "value": mean, "low": low, "high": high}
+    rest = {"at_least": False, "why": None}
+    table = pl.DataFrame([{**what, **values, **rest}], schema_overrides=POOLED)
+    assert lines(Comparison.of_pooled(table, ("arm",), {})) == [["slowdown p99, n 300", shown]]

@@ -260,7 +260,11 @@ def _cell(row: dict[str, Any], is_first: bool) -> list[str]:
         if not ends and row["low"] is None and not row["at_least"]:
             lines[0] += f" {ratio}"
         else:
-            lines.append(f"{ratio}{_ends(row['ratio_low'], row['ratio_high'])}" if ends else ratio)
+            lines.append(
+                f"{ratio}{_ends(row['ratio'], row['ratio_low'], row['ratio_high'])}"
+                if ends
+                else ratio
+            )
     if row["why"] is not None and row["mean"]:
         lines += textwrap.wrap(row["why"], NAME)
     return lines + _verdict(row)
@@ -276,19 +280,25 @@ def _interval(row: dict[str, Any]) -> str:
     measure = MEASURES.get(row["measure"])
     if "value" not in row and not (measure is not None and measure.by_ratio):
         return f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
-    low, high = (_show(float(f"{row[end]:.2g}"), row["unit"]) for end in ("low", "high"))
+    ends = row["low"], row["high"]
+    if _stands(row["mean"], *ends):
+        ends = float(f"{row['low']:.2g}"), float(f"{row['high']:.2g}")
+    low, high = (_show(end, row["unit"]) for end in ends)
     _, blank, unit = _show(row["mean"], row["unit"]).partition(" ")
     if all(end.endswith(f"{blank}{unit}") for end in (low, high)):
         low, high = (end.removesuffix(f"{blank}{unit}") for end in (low, high))
     return f" ({low} to {high})"
 
 
-def _ends(low: float, high: float) -> str:
-    ends = _rough(low), _rough(high)
-    if ends[0] == ends[1]:
-        # Close to 1, two digits may say nothing: 0.997 to 1.04 would be 1 to 1.
-        ends = show_number(low), show_number(high)
-    return f" ({ends[0]} to {ends[1]})"
+def _stands(mean: float, low: float, high: float) -> bool:
+    """Tell whether two digits of the ends are enough: 12.6 with 12.5 to 12.7 would be 13 to 13."""
+    first, last = float(f"{low:.2g}"), float(f"{high:.2g}")
+    return first < last and first <= mean <= last
+
+
+def _ends(ratio: float, low: float, high: float) -> str:
+    show = _rough if _stands(ratio, low, high) else show_number
+    return f" ({show(low)} to {show(high)})"
 
 
 def _verdict(row: dict[str, Any]) -> list[str]:
