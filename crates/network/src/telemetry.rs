@@ -22,26 +22,29 @@ pub struct HopRecord {
     pub link: LinkId,
 }
 
-/// The records that a packet has got so far.
+/// Room for what ports write on a packet, in order. Whose packet it is knows how many of them have.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Records {
-    hops: [HopRecord; MOST_HOPS],
-    /// The ports that wrote on the packet, those included that found no room.
-    count: u32,
-}
+#[repr(align(64))]
+pub(crate) struct Records([HopRecord; MOST_HOPS]);
 
 impl Records {
-    /// Writes what a further port says, if there is room.
-    pub(crate) fn add(&mut self, hop: HopRecord) {
-        if let Some(place) = self.hops.get_mut(self.count as usize) {
+    /// Writes what a further port says behind `count` others, if there is room.
+    #[inline]
+    pub(crate) fn put(&mut self, count: u8, hop: HopRecord) {
+        if let Some(place) = self.0.get_mut(usize::from(count)) {
             *place = hop;
         }
-        self.count += 1;
     }
 
-    /// All records; none if one found no room, since they do not tell of the whole path.
-    pub(crate) fn all(&self) -> &[HopRecord] {
-        self.hops.get(..self.count as usize).unwrap_or(&[])
+    /// What `count` ports wrote; nothing if one found no room, since the others do not tell of the whole path.
+    pub(crate) fn all(&self, count: u8) -> &[HopRecord] {
+        self.0.get(..usize::from(count)).unwrap_or(&[])
+    }
+
+    /// Takes over what `count` ports wrote elsewhere.
+    pub(crate) fn copy(&mut self, from: &Records, count: u8) {
+        let all = from.all(count);
+        self.0[..all.len()].copy_from_slice(all);
     }
 }
 
@@ -52,13 +55,20 @@ mod tests {
     #[test]
     fn records_are_of_the_whole_path() {
         let mut records = Records::default();
-        assert!(records.all().is_empty());
-        for n in 1..=MOST_HOPS {
-            records.add(HopRecord { sent: n as u64, ..HopRecord::default() });
-            let sent: Vec<u64> = records.all().iter().map(|hop| hop.sent).collect();
-            assert_eq!(sent, (1..=n as u64).collect::<Vec<_>>());
+        assert!(records.all(0).is_empty());
+        let sent = |records: &Records, count| records.all(count).iter().map(|hop| hop.sent).collect::<Vec<_>>();
+        for n in 0..MOST_HOPS as u8 {
+            records.put(n, HopRecord { sent: u64::from(n), ..HopRecord::default() });
+            assert_eq!(sent(&records, n + 1), (0..=u64::from(n)).collect::<Vec<_>>());
         }
-        records.add(HopRecord::default());
-        assert!(records.all().is_empty());
+        let full = records;
+        records.put(MOST_HOPS as u8, HopRecord { sent: 99, ..HopRecord::default() });
+        assert_eq!(sent(&records, 8), sent(&full, 8));
+        assert!(records.all(MOST_HOPS as u8 + 1).is_empty());
+        let mut copied = Records::default();
+        copied.copy(&records, 3);
+        assert_eq!(sent(&copied, 4), [0, 1, 2, 0], "three of them");
+        copied.copy(&records, MOST_HOPS as u8 + 1);
+        assert_eq!(sent(&copied, 4), [0, 1, 2, 0], "none of a path without room");
     }
 }

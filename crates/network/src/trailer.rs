@@ -23,6 +23,8 @@ pub(crate) struct Slot {
     has_trailer: bool,
     has_tag: bool,
     telemetry: Telemetry,
+    /// The ports that wrote on the packet, those included that found no room.
+    hops: u8,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -48,6 +50,7 @@ impl Slot {
             has_trailer: false,
             has_tag: false,
             telemetry: Telemetry::None,
+            hops: 0,
         }
     }
 
@@ -125,33 +128,49 @@ impl Trailers {
 
     /// Ports on the way of `packet` write on it from now on.
     pub(crate) fn ask(&mut self, packet: &mut Packet) {
-        self.slot_for(packet).telemetry = Telemetry::Asks;
-        self.set_records(packet, Records::default());
+        let slot = self.slot_for(packet);
+        (slot.telemetry, slot.hops) = (Telemetry::Asks, 0);
+        self.records_of(packet);
     }
 
     /// Gives `packet` the records of `other`, if that has some; ports add none.
     pub(crate) fn tell(&mut self, packet: &mut Packet, other: &Packet) {
-        if self.slot(other).is_some_and(Slot::has_records) {
-            let records = self.records[other.seq as usize];
-            self.slot_for(packet).telemetry = Telemetry::Tells;
-            self.set_records(packet, records);
+        if let Some(&Slot { telemetry, hops, .. }) = self.slot(other)
+            && telemetry != Telemetry::None
+        {
+            let slot = self.slot_for(packet);
+            (slot.telemetry, slot.hops) = (Telemetry::Tells, hops);
+            self.records_of(packet);
+            if let Ok([to, from]) = self.records.get_disjoint_mut([packet.seq as usize, other.seq as usize]) {
+                to.copy(from, hops);
+            }
         }
     }
 
-    /// Writes `records` beside the slot of `packet`.
-    pub(crate) fn set_records(&mut self, packet: &Packet, records: Records) {
+    /// The records beside the slot of `packet`, for which there is memory from now on.
+    fn records_of(&mut self, packet: &Packet) -> &mut Records {
         let number = packet.seq as usize;
         if self.records.len() <= number {
             self.records.resize(number + 1, Records::default());
         }
-        self.records[number] = records;
+        &mut self.records[number]
+    }
+
+    /// Writes `records`, which stood beside the slot of `packet` elsewhere, beside it here.
+    pub(crate) fn set_records(&mut self, packet: &Packet, records: &Records) {
+        let hops = self.slot(packet).map_or(0, |slot| slot.hops);
+        self.records_of(packet).copy(records, hops);
     }
 
     /// A port writes `hop` on `packet`, if that asks for it.
     #[inline]
     pub(crate) fn stamp(&mut self, packet: &Packet, hop: HopRecord) {
-        if self.slot(packet).is_some_and(|slot| slot.telemetry == Telemetry::Asks) {
-            self.records[packet.seq as usize].add(hop);
+        if packet.flags.has(Flags::TRAILER) {
+            let slot = &mut self.slots[packet.seq as usize];
+            if slot.telemetry == Telemetry::Asks {
+                self.records[packet.seq as usize].put(slot.hops, hop);
+                slot.hops = slot.hops.saturating_add(1);
+            }
         }
     }
 
@@ -163,7 +182,7 @@ impl Trailers {
     /// The records of `packet`: what ports have written on it, or on the packet of which it tells.
     pub(crate) fn hops(&self, packet: &Packet) -> &[HopRecord] {
         match self.slot(packet) {
-            Some(slot) if slot.has_records() => self.records[packet.seq as usize].all(),
+            Some(slot) if slot.has_records() => self.records[packet.seq as usize].all(slot.hops),
             _ => &[],
         }
     }

@@ -117,7 +117,7 @@ impl Network {
             if slot.has_records()
                 && let Some(records) = records.next()
             {
-                self.egress.trailers.set_records(&incoming.packet, records);
+                self.egress.trailers.set_records(&incoming.packet, &records);
             }
         }
         self.egress.on_the_way.take_over(incoming);
