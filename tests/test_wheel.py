@@ -1,8 +1,12 @@
-"""The wheel as users get it: built for older systems, installed and run where there is no Rust."""
+"""The wheel as users get it: built for older systems, installed, and run without a compiler.
+
+What is run has no network either, where the system lets a user do without (`unshare`).
+"""
 
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -36,6 +40,23 @@ def call(*words: object, path: str, cwd: Path) -> str:
     return done.stdout
 
 
+def offline() -> list[str]:
+    """Return what gives a command no network but its own; nothing where that is not allowed."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        return []
+    words = [unshare, "--map-root-user", "--net"]
+    allowed = subprocess.run([*words, "true"], check=False, capture_output=True).returncode == 0
+    return words if allowed else []
+
+
+def use(*words: object, place: Path) -> str:
+    """Run a program of the environment at `place`: it finds no other program, and no network."""
+    programs = place / "venv" / "bin"
+    first, *rest = words
+    return call(*offline(), programs / str(first), *rest, path=str(programs), cwd=place)
+
+
 def built(profile: str, *options: str, out: Path) -> Path:
     """Build a wheel with a profile of Cargo into `out` and return it."""
     build = [str(BIN / "maturin"), "build", "--locked", "--profile", profile, "--out", str(out)]
@@ -67,21 +88,12 @@ def install_beside(wheel: Path, place: Path) -> None:
 
 def try_out(place: Path) -> None:
     """Use the wheel that is installed."""
-    programs = place / "venv" / "bin"
-    where = call(
-        programs / "python",
-        "-c",
-        "import linkpool; print(linkpool.__file__)",
-        path=str(programs),
-        cwd=place,
-    )
+    where = use("python", "-c", "import linkpool; print(linkpool.__file__)", place=place)
     assert where.startswith(str(place)), "not that of the source tree"
-    linkpool = programs / "linkpool"
     scenario = ROOT / "docs" / "workloads" / "incast.toml"
-    call(linkpool, "run", scenario, "--out", "result", path=str(programs), cwd=place)
-    report = [linkpool, "report", "result", "--out", "page.html", "--trace", "1"]
-    call(*report, path=str(programs), cwd=place)
-    said = call(linkpool, "explain", "result", "--flow", "0", path=str(programs), cwd=place)
+    use("linkpool", "run", scenario, "--out", "result", place=place)
+    use("linkpool", "report", "result", "--out", "page.html", "--trace", "1", place=place)
+    said = use("linkpool", "explain", "result", "--flow", "0", place=place)
     assert "Where the time went" in said
     assert (place / "page.html").stat().st_size > 100_000
 
@@ -107,8 +119,7 @@ def test_the_wheel_for_older_systems_runs_where_there_is_no_rust(tmp_path: Path)
 
 def reproduce(place: Path) -> None:
     """Reproduce a published figure with the wheel that is installed, and judge its claims."""
-    linkpool, path = place / "venv" / "bin" / "linkpool", str(place / "venv" / "bin")
-    call(linkpool, "reproduce", "A-fig2", path=path, cwd=place)
+    use("linkpool", "reproduce", "A-fig2", place=place)
     (found,) = (place / "results").glob("**/A-fig2")
     names = {file.name for file in found.iterdir()}
     assert {"claims.json", "record.json"} <= names
