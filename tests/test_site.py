@@ -150,6 +150,38 @@ def test_the_search_knows_each_key_at_its_row(site: Path) -> None:
             assert f'id="{anchor}"' in (site / name).read_text(encoding="utf-8"), entry["location"]
 
 
+def browser() -> Any:
+    """Start a browser."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(BROWSER)
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    return webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+
+
+@pytest.mark.long
+@pytest.mark.core
+@pytest.mark.skipif(BROWSER is None or DRIVER is None, reason="chromium is not installed")
+def test_no_page_is_wider_than_a_telephone(site: Path) -> None:
+    """What is wider scrolls by itself: tables, code, what cells of the notebook gave."""
+    pages = [*site.glob("*.html"), *site.glob("*/*.html")]
+    assert len(pages) > 150
+    driver = browser()
+    try:
+        size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        wide = []
+        for page in pages:
+            driver.get(page.as_uri())
+            if driver.execute_script("return document.scrollingElement.scrollWidth") > 390:
+                wide.append(page.name)
+        assert wide == []
+    finally:
+        driver.quit()
+
+
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """Serve the site, as its search does not run from a file."""
@@ -179,15 +211,10 @@ def address(site: Path) -> Iterator[str]:
     ],
 )
 def test_who_types_a_key_is_led_to_its_row(address: str, words: str, place: str) -> None:
-    from selenium import webdriver
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.wait import WebDriverWait
 
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver = browser()
     try:
         driver.get(f"{address}index.html?q={words}")
 

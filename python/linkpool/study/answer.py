@@ -19,6 +19,9 @@ SMALL = frozenset(
     | {"queue", "queue_max", "failure"}
 )
 """Measures that are to be small; of others nobody wins."""
+LEAST_P = 0.001
+"""Below this, how small a p-value is says nothing: the seeds need not be normal so far out."""
+
 MOST_LINES = 6
 """Settings of which the answer is said; the table has the others."""
 
@@ -139,4 +142,5 @@ def _sure(pairs: int | None, p: float | None) -> str:
     if p is None:
         return ": one seed, so chance is not told from effect" if pairs < 2 else ""
     sure = "sure" if p < 1.0 - CONFIDENCE else "not sure"
-    return f": {sure} over {pairs} seeds, p = {show_number(p)}"
+    said = f"p = {show_number(p)}" if p >= LEAST_P else f"p < {LEAST_P}"
+    return f": {sure} over {pairs} seeds, {said}"
