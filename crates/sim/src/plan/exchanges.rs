@@ -56,8 +56,12 @@ mod tests {
         found.map(|exchange| exchange.packets.round()).collect()
     }
 
+    fn between(from: &str, to: &str, more: &str) -> String {
+        format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"{from}\"\nto = \"{to}\"\n{more}\n")
+    }
+
     fn flow(from: &str, more: &str) -> String {
-        format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"{from}\"\nto = \"R\"\n{more}\n")
+        between(from, "R", more)
     }
 
     #[test]
@@ -71,7 +75,8 @@ mod tests {
     #[test]
     fn flows_share_the_links_of_their_hosts() {
         assert_eq!(packets(&(flow("S1", "") + &flow("S2", ""))), [625.0, 625.0], "into one host");
-        assert_eq!(packets(&(flow("S1", "size = \"1.25MB\"") + &flow("S1", ""))), [625.0, 625.0], "from one host");
+        assert_eq!(packets(&(flow("S1", "size = \"1.25MB\"") + &flow("S1", ""))), [625.0, 625.0], "between two hosts");
+        assert_eq!(packets(&(between("R", "S1", "") + &between("R", "S2", ""))), [625.0, 625.0], "from one host");
         assert_eq!(
             packets(&(flow("S1", "size = \"9MB\"") + &flow("S1", ""))),
             [625.0, 625.0],

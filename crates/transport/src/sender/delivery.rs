@@ -317,4 +317,18 @@ mod tests {
         }
         assert!(flow.deliveries.sendings.len() <= 2 * 11 + FEW, "{}", flow.deliveries.sendings.len());
     }
+
+    /// Packets sent at 0 and 90 us are delivered at 100 and 190 us; an ACK at 250 us delivers nothing. What is sent at 260 us
+    /// and delivered at 400 us was 210 us after the last delivery, in which two packets came.
+    #[test]
+    fn an_ack_of_nothing_is_no_delivery() {
+        let mut flow = Flow::new();
+        flow.send(0, 1);
+        flow.send(90, 2);
+        flow.ack(100, 1, 0);
+        flow.ack(190, 1, 90);
+        flow.deliveries.on_ack(&Delivered::default(), &flow.subflow, Time::from_us(250));
+        flow.send(260, 1);
+        assert_eq!(measured(&flow.ack(400, 2, 260)), Some((2, 210, 2)));
+    }
 }

@@ -3,7 +3,7 @@
 use crate::common::script::{Script, open_sender};
 use crate::common::{CUBIC, algorithms, config, reno};
 use linkpool_transport::control::{ControlConfig, CubicConfig};
-use linkpool_transport::{Config, LossRecovery, Sender};
+use linkpool_transport::{Buffers, Config, LossRecovery, Sender};
 
 /// A message ends with a segment of its own. The connection does not end with it. Of a window of 4,
 /// the first message fills 2, which does not let it grow; then 3 are in flight, which lets it grow
@@ -261,4 +261,24 @@ fn every_algorithm_carries_messages() {
             assert!(script.end.hook_error().is_none(), "{name}");
         }
     }
+}
+
+/// The receiver has no room when a message is added: the sender probes after a timeout.
+#[test]
+fn a_message_that_finds_no_room_is_probed_for() {
+    let buffers = Buffers { receive: 2000, ..Buffers::default() };
+    let mut script = open_sender(Config { initial_window: 2, buffers, ..reno() }, 2000);
+    script.run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > pkt 1 last
+         200us  < ack 2 win 0",
+    );
+    script.extend("300us", 1000).run(
+        "200.3ms > pkt 1+999 data 2 len 0
+         200.4ms < ack 2 win 1000
+                > pkt 2 last",
+    );
 }

@@ -248,7 +248,7 @@ fn a_retransmission_for_a_nack_is_paced() {
 
 /// Packets 4 and 7 were trimmed, and what is above them has come. With nothing else to send, rule 3 of
 /// NextSeg (RFC 6675, section 4) asks for data beyond the highest that was sent again, which is packet 7, and
-/// rule 4 for the last one of which nothing is known: packet 6. Not for packets 0 to 3.
+/// rule 4 for the last one of which nothing is known: packet 3. Not for packet 2.
 #[test]
 fn what_is_below_the_highest_retransmission_is_not_sent_for_want_of_other_data() {
     let patient = Config { dupack_threshold: DupackThreshold::Acks(20), limited_transmit: false, ..sack() };
@@ -262,6 +262,8 @@ fn what_is_below_the_highest_retransmission_is_not_sent_for_want_of_other_data()
                 < ack 0 sack 8-10,5-7
                 = cwnd 5 flight 5
                 < ack 1 sack 8-10,5-7
-                > pkt 7",
+                > pkt 7
+                < ack 2 sack 8-10,5-7
+                > pkt 3",
     );
 }

@@ -46,3 +46,11 @@ fn a_receiver_remembers_when_it_last_heard_of_the_sender() {
     script.run("0 < syn\n> synack\n100us < pkt 0\n> ack 1\n1ms quiet");
     assert_eq!(script.end.last_heard(), Time::from_us(100));
 }
+
+/// There are three switches on the path of subflow 0, and five on that of subflow 1.
+#[test]
+fn senders_know_the_switches_on_their_paths() {
+    let mut sender = Sender::new(std::sync::Arc::new(Config { subflows: 2, ..reno() }), None);
+    sender.know_hops(&[3, 5]);
+    assert_eq!([S[0], S[1]].map(|s| sender.congestion(s).hops), [3, 5]);
+}

@@ -397,11 +397,14 @@ fn what_a_stale_subflow_holds_comes_first() {
 /// BLEST adds 0.04 to lambda, 1.2 at first, when an RTT of the slow subflow has passed in which the receiver's
 /// window held back data: of two packets, while the window of the subflow had room for three. By the rules
 /// above the fast subflow sends 286 packets in 100 us, so 354,640 B and the packet itself must fit.
+/// Where the window of the subflow held two packets too, nothing was held back: 340,340 B, as above.
 #[test]
 fn blest_notes_that_the_window_held_back_data() {
-    for (window, then) in [(355_639, ""), (355_640, "> s1 pkt 0 data 6")] {
+    for (initial_window, window, sent, then) in
+        [(3, 355_639, "2-5", ""), (3, 355_640, "2-5", "> s1 pkt 0 data 6"), (2, 341_340, "2-4", "> s1 pkt 0 data 5")]
+    {
         let buffers = Buffers { receive: 2000, ..Buffers::default() };
-        let blest = Config { initial_window: 3, initial_ssthresh: 20_000, ..scheduled(PacketScheduler::Blest) };
+        let blest = Config { initial_window, initial_ssthresh: 20_000, ..scheduled(PacketScheduler::Blest) };
         sender(Config { buffers, ..blest }, None).run(&format!(
             "0      > syn
              10us   < synack
@@ -409,7 +412,7 @@ fn blest_notes_that_the_window_held_back_data() {
                     > pkt 0-1
                     > s1 syn join
              20us   < ack 2 win {window}
-                    > pkt 2-5
+                    > pkt {sent}
              110us  < s1 synack
                     > s1 ack 0
                     {then}

@@ -284,3 +284,18 @@ fn a_failure_leaves_backups_idle() {
                 = s2 timeouts 1",
     );
 }
+
+/// An ACK that comes after a reset lets nothing out.
+#[test]
+fn nothing_is_sent_after_a_reset() {
+    sender(config(ControlConfig::Reno(())), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < reset
+                = state failed
+         210us  < ack 1
+         1s     quiet",
+    );
+}

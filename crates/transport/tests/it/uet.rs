@@ -801,3 +801,13 @@ fn many_packets_above_a_gap_are_a_loss() {
     assert_eq!(said.data[0].0.psn, 0);
     assert!(said.data[1..].iter().all(|(data, _)| !data.again));
 }
+
+/// A subflow counts the ACKs that echo a mark, and a sender remembers when it began.
+#[test]
+fn marked_acks_are_counted() {
+    let (mut sender, mut said) = (Sender::new(config(|_| ()), None, false, 5), Said::new());
+    sender.open(us(3), &mut said);
+    sender.on_ack(&Ack { marked: true, ..ack(1) }, 0, us(15), &mut said);
+    sender.on_ack(&ack(2), 0, us(16), &mut said);
+    assert_eq!((sender.started(), sender.subflows()[0].counters().marked_acks), (us(3), 1));
+}
