@@ -341,25 +341,43 @@ fn a_pause_lapses_while_its_frame_waits() {
     assert_eq!((stats.pauses, stats.lapsed, stats.paused), (2, 1, paused));
 }
 
+/// As above with an answer of 9,000 B, which comes at 86 us and takes 7.2 us, and four packets for b that stand in the switch from 85 us on. The
+/// frame that is at a at 86.0672 us pauses it for 2.048 us; the next one waits. Nothing else happens when the pause is over, at 88.1152 us, and
+/// a sends what it has had since 87 us: that is at c 13 us later.
+#[test]
+fn a_pause_lapses_while_nothing_else_happens() {
+    let pfc = Pfc { xoff: Some(Bytes(5_000)), resume: 4_000, quanta: 40, refresh: 1.0, ..pfc() };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+    let mut later: Vec<_> = (1..5).map(|seq| (Time::from_us(80), to(seq, 1))).collect();
+    later.push((Time::from_us(87), to(5, 2)));
+    let host = Host { first: vec![to(0, 1)], later, is_blind: true, answers: Some(9_000), ..Host::default() };
+    let host = run_tapped((2, &[]), &[], policy, host);
+    assert!(host.came.iter().any(|(at, seq, _)| (at.0, *seq) == (101_115_200, 5)), "{:?}", host.came);
+    assert!(host.pauses[LINK.index()].is_some_and(|stats| stats.lapsed > 0));
+}
+
 /// Of [`a_packet_that_leaves_alone_ends_a_pause`]: the packet that a has had since 10 us is held until 13.0672 us, in a pause that began at
-/// 6.0672 us with 5,000 B. One that waits for others alone, without a pause, is not.
+/// 6.0672 us with 5,000 B, which are the threshold, or half of a buffer that all share. One that waits for others alone, without a pause, is not.
 #[test]
 fn a_witness_sees_what_a_pause_holds() {
-    let pfc = Pfc { xoff: Some(Bytes(5_000)), ..pfc() };
-    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
-    let later = vec![(Time::from_us(10), to(5, 5))];
-    let first = (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
-    let host = Host { first, later, is_watched: true, ..Host::default() };
-    let host = run_tapped((5, &[]), &[], policy, host);
-    let held: Vec<_> =
-        host.seen.held.iter().map(|held| (held.at.0, held.link, held.paused.0, held.pause.since.0)).collect();
-    assert_eq!(held, [(13_067_200, LINK, 3_067_200, 6_067_200)]);
-    let pause = host.seen.held[0].pause;
-    assert_eq!((pause.priority, pause.reason.shared, pause.reason.told), (0, 5_000, Time::from_us(5)));
-    // As many wait for each of the four links: the first is told.
-    assert_eq!(pause.reason.behind, Some(link(5, "w", "b0")));
-    assert_eq!(host.seen.sent.iter().filter(|(link, _)| *link == LINK).count(), 5);
-    assert!(host.seen.discarded.is_empty());
+    let fixed = Pfc { xoff: Some(Bytes(5_000)), ..pfc() };
+    let half_of_the_buffer = Pfc { buffer: 10_000, headroom: Some(Bytes(0)), xoff: None, alpha: 1.0, ..pfc() };
+    for pfc in [fixed, half_of_the_buffer] {
+        let policy = QueuePolicy::drop_tail(QueueLimit::Packets(9)).pausing(pfc);
+        let later = vec![(Time::from_us(10), to(5, 5))];
+        let first = (0..4).map(|seq| to(seq, seq as usize + 1)).collect();
+        let host = Host { first, later, is_watched: true, ..Host::default() };
+        let host = run_tapped((5, &[]), &[], policy, host);
+        let held: Vec<_> =
+            host.seen.held.iter().map(|held| (held.at.0, held.link, held.paused.0, held.pause.since.0)).collect();
+        assert_eq!(held, [(13_067_200, LINK, 3_067_200, 6_067_200)]);
+        let pause = host.seen.held[0].pause;
+        assert_eq!((pause.priority, pause.reason.shared, pause.reason.told), (0, 5_000, Time::from_us(5)));
+        // As many wait for each of the four links: the first is told.
+        assert_eq!((pause.reason.threshold, pause.reason.behind), (5_000, Some(link(5, "w", "b0"))));
+        assert_eq!(host.seen.sent.iter().filter(|(link, _)| *link == LINK).count(), 5);
+        assert!(host.seen.discarded.is_empty());
+    }
 }
 
 /// The switch has room for two packets of each link and no headroom: of four, two are lost, which are seen and counted.
