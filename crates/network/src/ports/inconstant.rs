@@ -147,8 +147,6 @@ mod tests {
     use crate::queue_limit::QueueLimit;
     use linkpool_units::HostId;
 
-    const WHOLE: Time = Time::from_us(1);
-
     /// A link of 8 Gbit/s, on which 1,000 B take a microsecond, and its changes at these times in ns.
     fn link(changes: &[(u64, LinkChange)]) -> (Inconstant, Arc<LinkKind>) {
         let later: Vec<_> = changes.iter().map(|(at, change)| (Time::from_ns(*at), *change)).collect();
@@ -162,20 +160,21 @@ mod tests {
         Packet { envelope: Envelope::new(HostId::new(0), 1000, 936), ..Packet::default() }
     }
 
-    /// At 500 ns half of the packet is left, and the rest takes twice as long, or half as long.
+    /// Of a packet that begins at 3 us, half is left at 3.5 us, and the rest takes twice as long, or half as long.
     #[test]
     fn the_rest_of_a_packet_is_sent_at_the_new_rate() {
-        for (gbps, end) in [(4, 1_500), (16, 750)] {
-            let (mut link, mut kind) = link(&[(500, LinkChange::Rate(Rate::gbps(gbps)))]);
-            let service = link.begin_service(&packet(), (Time::ZERO, WHOLE), kind.rate);
+        let (begins, ends) = (Time::from_us(3), Time::from_us(4));
+        for (gbps, end) in [(4, 4_500), (16, 3_750)] {
+            let (mut link, mut kind) = link(&[(3_500, LinkChange::Rate(Rate::gbps(gbps)))]);
+            let service = link.begin_service(&packet(), (begins, ends), kind.rate);
             assert_eq!(service, (Time::from_ns(end), Fate::Arrives));
-            assert_eq!(link.left(), (work(1000), Time::ZERO));
-            assert!(!link.apply_changes(Time::from_ns(500), true, &mut kind));
-            assert_eq!((link.left(), kind.rate), ((work(500), Time::from_ns(500)), Rate::gbps(gbps)));
+            assert_eq!(link.left(), (work(1000), begins));
+            assert!(!link.apply_changes(Time::from_ns(3_500), true, &mut kind));
+            assert_eq!((link.left(), kind.rate), ((work(500), Time::from_ns(3_500)), Rate::gbps(gbps)));
         }
         // Of a packet that was sent before, nothing is left to be sent.
         let (mut idle, mut kind) = link(&[(5_000, LinkChange::Rate(Rate::gbps(4)))]);
-        idle.begin_service(&packet(), (Time::ZERO, WHOLE), kind.rate);
+        idle.begin_service(&packet(), (Time::ZERO, Time::from_us(1)), kind.rate);
         idle.apply_changes(Time::from_us(5), false, &mut kind);
         assert_eq!((idle.left(), kind.rate), ((work(1000), Time::ZERO), Rate::gbps(4)));
     }
@@ -185,7 +184,7 @@ mod tests {
     fn a_link_that_fails_with_the_last_bit_cuts_nothing() {
         for (at, fate) in [(999, Fate::Cut), (1_000, Fate::Arrives)] {
             let (mut link, kind) = link(&[(at, LinkChange::Up(false))]);
-            let service = link.begin_service(&packet(), (Time::ZERO, WHOLE), kind.rate);
+            let service = link.begin_service(&packet(), (Time::ZERO, Time::from_us(1)), kind.rate);
             assert_eq!(service, (Time::from_ns(at), fate));
         }
     }

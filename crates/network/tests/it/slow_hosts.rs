@@ -103,20 +103,22 @@ fn a_witness_sees_that_a_slow_host_holds_a_packet() {
     assert_eq!((reason.told, reason.shared, reason.threshold, reason.behind), (Time::from_us(23), 2_500, 2_500, None));
 }
 
-/// Packets of 125 B, by turns for hosts b and c, whichever was told first to be slow. Two come to them in a window; all are taken at 100
-/// us. So is a packet that comes alone.
+/// Packets of 125 B, by turns for hosts b and c, whichever was told first to be slow. Two come to them in a window; b takes all of its own at
+/// 100 us, also one that comes alone, and c at 110 us.
 #[test]
 fn slow_hosts_take_what_comes_to_each() {
-    let [to_b, to_c] = ["b0", "b1"].map(|name| link(2, "w", name));
-    let intake =
-        Intake { buffer: 90_000, rate: None, packet_time: Time::ZERO, from: Time::ZERO, until: Time::from_us(100) };
+    let until = |us: u64| {
+        let until = Time::from_us(us);
+        Intake { buffer: 90_000, rate: None, packet_time: Time::ZERO, from: Time::ZERO, until }
+    };
+    let [b, c] = [("b0", 100), ("b1", 110)].map(|(name, us)| (link(2, "w", name), until(us)));
     let small = |seq: u32| Packet { envelope: Envelope::new(host(1 + seq as usize % 2), 125, 61), ..packet(seq, 0) };
     let policy = QueuePolicy::drop_tail(QueueLimit::Packets(99)).pausing(Pfc { xoff: Some(Bytes(90_000)), ..pfc() });
-    for (slow, packets) in [([to_b, to_c], 16), ([to_c, to_b], 16), ([to_b, to_c], 1)] {
+    for (slow, packets) in [([b, c], 16), ([c, b], 16), ([b, c], 1)] {
         let host = Host { first: (0..packets).map(small).collect(), is_blind: true, ..Host::default() };
-        let host = run_tapped((2, &slow.map(|link| (link, intake))), &[], policy.clone(), host);
-        let mut came: Vec<(u64, u32)> = host.came.iter().map(|(at, seq, _)| (at.0 / 1_000_000, *seq)).collect();
+        let host = run_tapped((2, &slow), &[], policy.clone(), host);
+        let mut came: Vec<(u32, u64)> = host.came.iter().map(|(at, seq, _)| (*seq, at.0 / 1_000_000)).collect();
         came.sort_unstable();
-        assert_eq!(came, (0..packets).map(|seq| (100, seq)).collect::<Vec<_>>());
+        assert_eq!(came, (0..packets).map(|seq| (seq, 100 + 10 * u64::from(seq % 2))).collect::<Vec<_>>());
     }
 }
