@@ -5,6 +5,7 @@ use crate::packet::{Flags, Packet, Trailer};
 use crate::pauses::Pause;
 use crate::telemetry::{HopRecord, Records};
 use crate::witness::{Discarded, Held, PacketLoss, Seen, Witness};
+use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
 
 /// What a switch writes on a packet for switches further on, as in the header of an overlay. Only
@@ -99,6 +100,15 @@ impl Trailers {
     #[inline]
     pub(crate) fn slot(&self, packet: &Packet) -> Option<&Slot> {
         packet.flags.has(Flags::TRAILER).then(|| &self.slots[packet.seq as usize])
+    }
+
+    /// A port may write on `packet`.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, packet: &Packet) {
+        if packet.flags.has(Flags::TRAILER) && !self.records.is_empty() {
+            prefetch_place(&self.slots, packet.seq as usize);
+            prefetch_place(&self.records, packet.seq as usize);
+        }
     }
 
     /// The trailer of `packet`, if it has one.

@@ -283,7 +283,11 @@ impl Network {
     #[inline(never)]
     fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
         let Arrivals { packets, steps, order } = arrivals;
-        for number in in_order(order.of(packets, steps, number as u32)) {
+        let chain = order.of(packets, steps, number as u32);
+        for (place, number) in in_order(chain).enumerate() {
+            if let Some(later) = in_order(chain).nth(place + ahead::RECORDS_AHEAD) {
+                self.egress.trailers.prefetch(&packets[later].packet);
+            }
             self.take_in(&packets[number], handler);
         }
     }
