@@ -267,7 +267,7 @@ class Judge:
                 self.holds(near, f"{name}, iteration {key}: {sum(inside)}")
 
     def lost(self) -> None:
-        """What failures cost: the time from the first iteration that was made again or cut off."""
+        """What failures cost: the time from the first begin of what is begun again."""
         jobs: dict[int, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
         by_number = itemgetter("job")
         for row in table(self.directory, "jobs"):
@@ -278,9 +278,8 @@ class Judge:
             self.holds(all(row["lost_s"] is None for row in numbered[first]), "lost before")
             for before, after in pairwise([first, *later]):
                 row, *others = numbered[after]
-                starts = [of["start_s"] for of in attempts[before] if of["job"] >= row["job"]]
-                ends = [of["end_s"] for of in attempts[before] if of["end_s"] is not None]
-                expected = row["start_s"] - (min(starts) if starts else max(ends))
+                [start] = [of["start_s"] for of in attempts[before] if of["job"] == row["job"]]
+                expected = row["start_s"] - start
                 self.holds(abs(row["lost_s"] - expected) < EXACT, f"{row}: {expected}")
                 self.holds(0 < row["recovery_s"] <= row["lost_s"], f"{row}")
                 self.holds(all(of["lost_s"] is None for of in others), "lost twice")

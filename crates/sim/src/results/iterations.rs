@@ -36,8 +36,6 @@ struct Attempt {
     first: u32,
     /// By iteration from there: the first rank began.
     starts: Vec<Time>,
-    /// The end of the last iteration that it has ended.
-    end: Time,
 }
 
 impl Attempt {
@@ -45,8 +43,9 @@ impl Attempt {
     fn lost(&self, restarts: &Restarts, (restart, from): (u32, u32)) -> Lost {
         let [failed, last] = [self.restart, restart - 1].map(|failure| restarts.failures[failure as usize]);
         let goes_on = last.saturating_add(restarts.recovery);
-        let begun = from.checked_sub(self.first).and_then(|place| self.starts.get(place as usize));
-        Lost { all: goes_on - begun.copied().unwrap_or(self.end), recovery: goes_on - failed }
+        // A rank that has written a checkpoint has begun the next iteration.
+        let begun = self.starts[(from - self.first) as usize];
+        Lost { all: goes_on - begun, recovery: goes_on - failed }
     }
 }
 
@@ -67,9 +66,6 @@ impl Iterations {
             return None;
         }
         let UnderWay { start, end, lost, .. } = self.under_way.remove(&key)?;
-        if let Some(attempt) = self.attempts.get_mut(&rank.programs) {
-            attempt.end = end;
-        }
         let done = outcome(planned, (rank.restart, rank.iteration), (start, Some(end)), (rank.active_until, false));
         Some(JobOutcome { lost, ..done })
     }
@@ -82,7 +78,7 @@ impl Iterations {
         let is_new = before.is_none_or(|attempt| attempt.restart < restart);
         let lost = before.filter(|_| is_new).map(|attempt| attempt.lost(restarts, (restart, iteration)));
         if is_new {
-            let attempt = Attempt { restart, first: iteration, starts: Vec::new(), end: Time::ZERO };
+            let attempt = Attempt { restart, first: iteration, starts: Vec::new() };
             self.attempts.insert(rank.programs, attempt);
         }
         let Attempt { first, starts, .. } = self.attempts.get_mut(&rank.programs)?;
@@ -122,16 +118,16 @@ fn outcome(
 mod tests {
     use super::*;
 
-    /// Iterations 2 and 3 of the attempt after the second failure began at 14 and 16, and 3 ended at 20. It failed at 21, and
-    /// again in the recovery from that, at 22: the job goes on at 25.
+    /// Iterations 2 and 3 of the attempt after the second failure began at 14 and 16. It failed at 21, and again in the recovery
+    /// from that, at 22: the job goes on at 25.
     #[test]
-    fn what_is_made_again_or_the_wait_is_lost() {
-        let attempt = Attempt { restart: 2, first: 2, starts: vec![Time(14), Time(16)], end: Time(20) };
+    fn what_is_made_again_and_the_wait_are_lost() {
+        let attempt = Attempt { restart: 2, first: 2, starts: vec![Time(14), Time(16)] };
         let failures = [10, 11, 21, 22].map(Time).to_vec();
         let restarts = Restarts { failures, recovery: Time(3), every: 1, write: Time::ZERO };
         let lost = |from| attempt.lost(&restarts, (4, from));
         let of = |all| Lost { all: Time(all), recovery: Time(4) };
-        assert_eq!([2, 3, 4].map(lost), [of(25 - 14), of(25 - 16), of(25 - 20)]);
+        assert_eq!([2, 3].map(lost), [of(25 - 14), of(25 - 16)]);
         assert_eq!(attempt.lost(&restarts, (3, 2)), Lost { all: Time(24 - 14), recovery: Time(3) });
     }
 }

@@ -59,9 +59,8 @@ table! {
     /// Messages of an operation that did not start before `duration`, or the earlier end of the
     /// run; null: another job, whose flows start whenever they can.
     not_started: u32, "" = row.outcome.not_started;
-    /// Of the first iteration after a failure: what the failure cost, which is the time from the start of the first
-    /// iteration that is made again, or was cut off, to `start_s`; where none was, from the end of the last one.
-    /// Computations that were in vain are in `lost_s - recovery_s`. Null: no failure was before it.
+    /// Of the first iteration after a failure: what the failure cost, which is the time from when this iteration had begun
+    /// before it to `start_s`. Computations in vain are in `lost_s - recovery_s`. Null: no failure was before it.
     lost_s: f64, "s" = row.outcome.lost.map(|lost| lost.all.secs());
     /// The part of `lost_s` for which the job stood still, from the failure on; of failures in a recovery from the first.
     recovery_s: f64, "s" = row.outcome.lost.map(|lost| lost.recovery.secs());

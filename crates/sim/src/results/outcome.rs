@@ -100,8 +100,7 @@ pub struct JobOutcome {
 /// What failures of a job cost, after which it has gone on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lost {
-    /// From the start of the first iteration that is made again, or was cut off, until the job goes on; if a failure cut
-    /// none off, from the end of the last one.
+    /// From the start of the first iteration that is made again until the job goes on.
     pub all: Time,
     /// The part of it from the failure on.
     pub recovery: Time,

@@ -59,3 +59,28 @@ fn threads_make_no_difference() {
     assert!(placed > 50 && placed < one.outcome.flows.len(), "{placed} of {}", one.outcome.flows.len());
     assert_eq!(one.outcome, three.outcome);
 }
+
+/// Four flows of different sizes, one from each host of the first leaf: the scheduler takes them by number, and the first of
+/// the paths that are least full, which is a spine of its own for each, in the order of the spines. After that, each has all its
+/// packets on the four links of its route, and no other link up or down carries any data.
+#[test]
+fn packets_take_the_route_that_the_scheduler_means() {
+    let flows: String = (0..4)
+        .map(|i| {
+            let (to, size) = (i + 4, 1 + i);
+            format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{i}\"\nto = \"h{to}\"\nsize = \"{size}MB\"\n")
+        })
+        .collect();
+    let both = text(PLACED, EACH_MS, &flows).replace("[[workload.stride]]\ntransport = \"t\"\nstep = 4\n", "");
+    let run = run(&format!("{both}[measure]\nwarm_up = \"5ms\"\n"));
+    for (i, flow) in run.outcome.flows.iter().enumerate() {
+        assert!(flow.finished.is_some() && flow.subflows[0].pinned);
+        let data = flow.measured_bytes;
+        let links = [format!("h{i}->l0"), format!("l0->s{i}"), format!("s{i}->l1"), format!("l1->h{}", i + 4)];
+        let carried = links.map(|link| run.link(&link).measured.bytes);
+        assert!(data > 300_000 * (1 + i as u64), "{data}");
+        // Headers are 4% of a packet. Some packets, on the way when the period begins, are on later links alone.
+        assert!(carried.iter().all(|bytes| (data..data + data / 10).contains(bytes)), "{i}: {data}, {carried:?}");
+        assert!(carried.iter().all(|bytes| bytes.abs_diff(carried[0]) < 100_000), "{i}: {carried:?}");
+    }
+}

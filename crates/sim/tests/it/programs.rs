@@ -216,7 +216,7 @@ fn a_job_goes_on_from_its_last_checkpoint() {
 }
 
 /// What failures cost stands at the first iteration after them: with the iterations of the tests beside, from the start of
-/// the first that is made again, or was cut off, and since the first failure.
+/// the first that is made again, and since the first failure.
 #[test]
 fn what_failures_cost_is_told() {
     let lost = |keys: &str| {
