@@ -59,7 +59,19 @@ pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings
             WorkloadKind::Program(_) => "programs of ranks",
             WorkloadKind::Training(_) => "training jobs",
             WorkloadKind::Inference(_) => "requests to models",
-            _ => continue,
+            WorkloadKind::Session(_) => "messages of a program that drives the run",
+            WorkloadKind::Flow(_)
+            | WorkloadKind::Incast(_)
+            | WorkloadKind::ManyToOne(_)
+            | WorkloadKind::Permutation(_)
+            | WorkloadKind::Poisson(_)
+            | WorkloadKind::Random(_)
+            | WorkloadKind::Stride(_)
+            | WorkloadKind::AllToAll(_)
+            | WorkloadKind::Hotspot(_)
+            | WorkloadKind::Staggered(_)
+            | WorkloadKind::PartitionAggregate(_)
+            | WorkloadKind::Trace(_) => continue,
         };
         bail!("[workload] {}: {missing} are not among the workloads of the test bed", workload.label);
     }

@@ -154,6 +154,11 @@ fn what_cannot_run_is_refused_with_its_key() {
             "[routing]\nreconverge = \"1ms\"\n[[change]]\nlinks = [\"S1->W\"]\nat = \"10ms\"\nstate = \"down\"\n",
             "[[change]]",
         ),
+        ("[[workload.session]]\ntransport = \"tcp\"\n", "[workload] session"),
+        (
+            "[[workload.collective]]\ntransport = \"tcp\"\nalgorithm = \"ring-all-reduce\"\nsize = \"1KB\"\n",
+            "collective operations",
+        ),
     ] {
         let line = refusal(more);
         assert!(line.contains(key) && !line.contains('\n'), "{key}: {line}");

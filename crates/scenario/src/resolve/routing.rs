@@ -89,11 +89,12 @@ fn most_addresses(topology: &Topology, section: &mut Section<'_, '_>) -> Option<
 fn check_addresses(t: &Transport, addresses: u32, section: &mut Section<'_, '_>) {
     let mut section = section.at(KeyPath::default().at("transport").at(&t.name));
     if t.paths.rule != Paths::Hash || t.is_mmptcp() {
-        let key = if t.paths.rule == Paths::Hash { "control" } else { "paths" };
-        section.error(
-            key,
-            "two-level routing gives each address its path; leave it out, or take another algorithm than mmptcp",
-        );
+        let (key, instead) = if t.paths.rule == Paths::Hash {
+            ("control", "take another algorithm than mmptcp, which scatters packets over paths")
+        } else {
+            ("paths", "leave it out, or route by \"ecmp\"")
+        };
+        section.error(key, format!("two-level routing gives each address its path; {instead}"));
     } else if t.subflows.most() > addresses {
         let why = format!("{} subflows, but hosts have {addresses} addresses, each with one path", t.subflows.most());
         section.error("subflows", format!("{why}; lower it, or route by \"ecmp\""));

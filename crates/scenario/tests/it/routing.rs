@@ -91,7 +91,8 @@ fn each_mistake_is_named_with_its_remedy() {
         (TREE, reno, "kind = \"two-level\"\naddresses = 3", "routing.addresses", "1 to 2 addresses"),
         (TREE, reno, "kind = \"two-level\"\nweights = \"equal\"", "routing.weights", "leaves no choice"),
         (TREE, "control = \"lia\"\nsubflows = 3", "kind = \"two-level\"", "transport.t.subflows", "3 subflows, but hosts have 2 addresses, each with one path"),
-        (TREE, "control = \"reno\"\npaths = \"scatter\"", "kind = \"two-level\"", "transport.t.paths", "gives each address its path"),
+        (TREE, "control = \"reno\"\npaths = \"scatter\"", "kind = \"two-level\"", "transport.t.paths", "gives each address its path; leave it out"),
+        (TREE, "control = \"mmptcp\"\nswitch_bytes = \"100KB\"", "kind = \"two-level\"", "transport.t.control", "take another algorithm than mmptcp"),
     ];
     let placed = "control = \"reno\"\npaths = \"placed\"";
     #[rustfmt::skip]

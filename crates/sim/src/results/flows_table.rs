@@ -248,7 +248,7 @@ table! {
     metric: str, "" = row.metric.name;
     /// Value.
     value: f64, "`unit`" = row.metric.value;
-    /// `s`; null: a count.
+    /// `s` or `bit/s`; null: a count.
     unit: str, "" = Some(row.metric.unit).filter(|unit| !unit.is_empty());
 }
 
