@@ -16,13 +16,13 @@ pub struct Roce;
 
 const PLAIN: Law = Law {
     name: "roce",
-    sentence: "RoCEv2 without congestion control: each queue pair sends at the rate of its host's link; see below",
+    sentence: "RoCEv2 without congestion control: each queue pair sends at the rate of its host's link",
     source: "InfiniBand Architecture Specification, annex A17",
     heeds_marks: false,
 };
 const DCQCN: Law = Law {
     name: "dcqcn",
-    sentence: "RoCEv2; notifications of marks cut the rate, timers and bytes raise it; see below",
+    sentence: "RoCEv2; notifications of marks cut the rate, timers and bytes raise it",
     source: "Zhu et al., SIGCOMM 2015",
     heeds_marks: true,
 };
@@ -35,14 +35,14 @@ const DCQCN_HPCC: Law = Law {
 
 const TIMELY: Law = Law {
     name: "timely",
-    sentence: "RoCEv2; the rate follows the slope of the round-trip time; see below",
+    sentence: "RoCEv2; the rate follows the slope of the round-trip time",
     source: "Mittal et al., SIGCOMM 2015",
     heeds_marks: false,
 };
 
 const HPCC: Law = Law {
     name: "hpcc",
-    sentence: "RoCEv2; switches write on packets how loaded they are, and the window goes by the most utilised link; see below",
+    sentence: "RoCEv2; switches write on packets how loaded they are, and the window goes by the most utilised link",
     source: "Li et al., SIGCOMM 2019",
     heeds_marks: false,
 };
@@ -55,13 +55,13 @@ const POWER_TCP: Law = Law {
 
 const DCTCP: Law = Law {
     name: "roce-dctcp",
-    sentence: "RoCEv2 with a window: DCTCP, by the marks that ACKs tell of; see below",
+    sentence: "RoCEv2 with a window: DCTCP, by the marks that ACKs tell of",
     source: "RFC 8257",
     heeds_marks: true,
 };
 const SWIFT: Law = Law {
     name: "roce-swift",
-    sentence: "RoCEv2 with a window: Swift, by the round-trip time of each packet, pacing below one packet; see below",
+    sentence: "RoCEv2 with a window: Swift, by the round-trip time of each packet, pacing below one packet",
     source: "Kumar et al., SIGCOMM 2020",
     heeds_marks: false,
 };
