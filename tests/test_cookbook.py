@@ -116,7 +116,7 @@ def assert_equal(
     assert len(waits[0]) == requests
 
 
-@pytest.mark.parametrize("arm", ["DCTCP", "AMP", "NSCC", "DCQCN and PFC"])
+@pytest.mark.parametrize("arm", ["DCTCP", "LIA", "AMP", "NSCC", "DCQCN and PFC", "NDP"])
 def test_the_study_of_gpus_from_a_trace_and_from_outside(
     arm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

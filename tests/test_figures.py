@@ -20,7 +20,7 @@ from linkpool.figures.kinds import KINDS
 from linkpool.figures.kinds import sweep as sweep_kind
 from linkpool.figures.plot import FORMATS, HEIGHT, plot, render
 from linkpool.figures.thin import extremes, order_statistics
-from linkpool.result import NotRecordedError
+from linkpool.result import NotRecordedError, Result
 from linkpool.study.arms import Arm, arms_of, short_names
 from tables import finished, table, unfinished, write_result
 from test_cli import Captured, call
@@ -316,7 +316,7 @@ def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:
         of = [result(tmp_path / f"{mark}-{fct}", [finished(fct)]) for fct in fcts]
         results = tuple(arm.results[0] for arm in arms_of(of))
         arms.append(Arm(f"mark {mark}", results, {"arm": "base", "queue.mark": mark}))
-    rows = KINDS["sweep"].data(Request(arms, measure="fct.mean@all"))
+    rows = KINDS["sweep"].data(Request(arms, measures=["fct.mean@all"]))
     assert rows["setting"].to_list() == [10, 20]
     assert rows["mean"].to_list() == pytest.approx([0.03**0.5, 0.08**0.5])
     # Student's t with one degree of freedom, times half the difference of the logarithms.
@@ -331,6 +331,95 @@ def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:
     assert "1 of 4 unfinished" in drawn
     with pytest.raises(FigureError, match="needs the directory of one study"):
         data("sweep", tmp_path / "10-0.1")
+
+
+def test_arms_are_compared_in_each_measure(tmp_path: Path) -> None:
+    """Two arms of two seeds: geometric means, and Student's t with one degree of freedom."""
+    several = {"slow": (0.1, 0.3), "fast": (0.2, 0.4)}
+    arms = [
+        Arm(name, tuple(Result(result(tmp_path / f"{name}-{fct}", [finished(fct)])) for fct in of))
+        for name, of in several.items()
+    ]
+    asked = ["fct.mean@all", "flows", "fct.p99@all"]
+    rows = KINDS["arms"].data(Request(arms, measures=asked))
+    names = ["fct.mean", "flows.all", "flows.finished", "flows.unfinished", "flows.failed"]
+    assert rows["name"].unique(maintain_order=True).to_list() == names, "p99 needs 100 flows"
+    fct = rows.filter(name="fct.mean")
+    assert fct["series"].to_list() == ["slow", "fast"]
+    assert fct["mean"].to_list() == pytest.approx([0.03**0.5, 0.08**0.5])
+    factors = [np.exp(12.7062 * np.log(ratio) / 2) for ratio in (3, 2)]
+    assert (fct["high"] / fct["mean"]).to_list() == pytest.approx(factors, rel=1e-3)
+    assert rows.filter(name="flows.finished")["mean"].to_list() == [1, 1]
+    samples = ("fct", "fct_established", "goodput")
+    many = [f"{sample}.{which}@all" for sample in samples for which in ("mean", "p50", "max")]
+    for measures, said in (
+        (["fct.p99@all"], r"arms: no run has a value of fct\.p99@all"),
+        (["ftc"], "arms: no measure 'ftc'"),
+        (["flows", "timeouts", "delivered", *many], "13 statistics .* room for 12; name"),
+    ):
+        with pytest.raises(FigureError, match=said):
+            KINDS["arms"].data(Request(arms, measures=measures))
+    usual = data("arms", tmp_path / "slow-0.1", tmp_path / "fast-0.2")
+    assert usual.select("series", "name", "mean").rows() == [
+        ("slow-0.1", "fct.mean", pytest.approx(0.1)),
+        ("fast-0.2", "fct.mean", pytest.approx(0.2)),
+    ]
+
+
+def axes_of(figure: Figure) -> list[Any]:
+    return list(figure.axes)
+
+
+ARMS = ("DCTCP", "DCQCN and PFC", "NDP")
+
+
+def arm_rows(name: str, unit: str, means: list[float | None], **more: Any) -> pl.DataFrame:
+    known = {"series": ARMS, "name": name, "unit": unit, "mean": means, "seeds": 2, "why": None}
+    bounds = {"low": [0.9 * m if m else None for m in means], "high": [m and 2 * m for m in means]}
+    return pl.DataFrame({**known, **bounds, "at_least": False, "unfinished": 0, "flows": 9, **more})
+
+
+def test_panels_of_arms_have_a_point_an_interval_and_a_scale_each() -> None:
+    jct = arm_rows("jct.mean@train", "s", [0.024, 0.045, 0.018])
+    ttft = arm_rows("ttft.p99@chat", "s", [1e-4, 0.02, None])
+    loss = arm_rows("timeouts.total", "", [0.0, 3.0, 5.0], low=None, high=None)
+    figure = drawn("arms", pl.concat([jct, ttft, loss], how="vertical_relaxed"))
+    assert len(figure.axes) == 3
+    assert not figure.legends
+    first, second, third = axes_of(figure)
+    titles = [" ".join(axes.get_title(loc="left").split()) for axes in figure.axes]
+    assert titles == [
+        "mean completion time of jobs, train, ms",
+        "99th percentile of time to first token, chat, ms",
+        "total timeouts",
+    ]
+    assert [label.get_text() for label in first.get_yticklabels()] == list(ARMS)
+    assert first.get_ylim()[0] > first.get_ylim()[1], "the first arm is on top"
+    points = [bars.lines[0].get_xydata()[0].tolist() for bars in first.containers]
+    assert points == [pytest.approx([x, y]) for x, y in ((24, 0), (45, 1), (18, 2))]
+    (interval,) = first.containers[0].lines[2]
+    assert interval.get_segments()[0][:, 0] == pytest.approx([21.6, 48.0])
+    assert [axes.get_xscale() for axes in figure.axes] == ["linear", "log", "linear"]
+    assert first.get_xlim() == pytest.approx((-4.5, 94.5)), "0, and the end of an interval at 90"
+    assert third.get_xlim() == pytest.approx((-0.25, 5.25))
+    (none,) = drawn("arms", arm_rows("timeouts.total", "", [0.0] * 3)).axes
+    assert none.get_xlim()[1] > 0
+    assert [text.get_text() for text in second.texts] == ["none"]
+    assert second.texts[0].xy[1] == 2, "beside NDP"
+
+
+def test_a_lower_bound_of_an_arm_is_marked_and_counted() -> None:
+    """Once for each arm, though two measures are of the same flows; alone, too."""
+    cut = {"unfinished": [0, 4, 0], "low": None, "high": None}
+    means: list[float | None] = [0.1, 0.2, 0.3]
+    fct = arm_rows("fct.mean@all", "s", means, **cut, at_least=[False, True, False])
+    slowdown = arm_rows("slowdown.p50@all", "", means, **cut)
+    (legend,) = drawn("arms", pl.concat([fct, slowdown], how="vertical_relaxed")).legends
+    assert legend.get_title().get_text() == "DCQCN and PFC: 4 of 9 unfinished"
+    assert [text.get_text() for text in legend.get_texts()] == [look.AT_LEAST]
+    (legend,) = drawn("arms", slowdown).legends
+    assert legend.get_title().get_text() == "DCQCN and PFC: 4 of 9 unfinished"
+    assert not legend.get_texts()
 
 
 def test_an_arm_has_one_colour_and_its_values_are_shades_of_it() -> None:

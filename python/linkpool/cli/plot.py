@@ -43,7 +43,7 @@ def plot(
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", metavar="NAME", help="Of a sweep. The study's first"),
+        typer.Option("--measure", metavar="NAME", help="Of sweep and arms. The study's"),
     ] = None,
     by: Annotated[
         Literal["transport", "label"],
@@ -68,11 +68,12 @@ def plot(
     - `queues`: queue lengths of recorded links over time
     - `rtts`: round-trip times of flows over time
     - `sweep`: a setting that a study varies, against a measure, with confidence
+    - `arms`: the measures of a study, a panel for each, arms beside each other, with confidence
     """
     # Here, as matplotlib takes a second to load, which no other command should wait for.
     from linkpool.figures.look import COLUMN
     from linkpool.figures.plot import plot as draw
-    from linkpool.study.arms import arms_of, first_measure
+    from linkpool.study.arms import arms_of, measures_of
 
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
@@ -84,7 +85,7 @@ def plot(
             links or [],
             _seconds("--from", start),
             _seconds("--until", until),
-            measure or first_measure(sources),
+            [measure] if measure else measures_of(sources),
         )
         for file in out or [Path(f"{kind}.svg")]:
             table = draw(KINDS[kind], request, file, width or COLUMN)

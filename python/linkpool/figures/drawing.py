@@ -13,7 +13,7 @@ from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import plot as write
 from linkpool.figures.plot import render
 from linkpool.result import Result
-from linkpool.study.arms import arms_of, first_measure
+from linkpool.study.arms import arms_of, measures_of
 from linkpool.study.result import StudyResult
 
 Source: TypeAlias = "Result | StudyResult | str | Path"
@@ -60,7 +60,8 @@ def plot(
         links: names of links, for figures of queues.
         start: of the time shown, s.
         end: of the time shown, s.
-        measure: what a sweep draws, such as `slowdown.p50`; None: the study's first.
+        measure: what `sweep` and `arms` draw, such as `slowdown.p50`; None: the study's first, and
+            all of the study.
         width: inches.
 
     Raises:
@@ -78,7 +79,7 @@ def plot(
         raise FigureError(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     several = [sources] if isinstance(sources, Result | StudyResult | str | Path) else sources
     paths = [one.dir if isinstance(one, Result | StudyResult) else Path(one) for one in several]
-    chosen = measure or first_measure(paths)
+    chosen = [measure] if measure else measures_of(paths)
     request = Request(arms_of(paths), by, flows, links, start, end, chosen)
     if out is not None:
         write(KINDS[kind], request, Path(out), width)

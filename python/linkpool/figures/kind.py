@@ -30,7 +30,7 @@ class Request:
             `MOST_LINES` with the longest queues.
         start: of the time shown, s; None: when the first of what is shown begins.
         end: of the time shown, s; None: when the last of what is shown ends.
-        measure: what a sweep draws, as `fct.p99@all`; None: that.
+        measures: as `fct.p99@all`; `sweep` draws the first, `arms` each. Empty: usual ones.
 
     """
 
@@ -40,7 +40,7 @@ class Request:
     links: Sequence[str] = field(default_factory=tuple)
     start: float | None = None
     end: float | None = None
-    measure: str | None = None
+    measures: Sequence[str] = field(default_factory=tuple)
 
 
 MOST_LINES = 7

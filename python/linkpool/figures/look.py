@@ -187,13 +187,13 @@ def legend(figure: Figure, axes: Iterable[Axes], extra: Sequence[Line2D] = ()) -
     said = [str(line.get_label()) for line in extra if _is_note(line)]
     notes = [part for words in said for part in textwrap.wrap(words, width)]
     handles |= {str(line.get_label()): line for line in extra if not _is_note(line)}
-    if len(handles) + len(notes) < 2:
+    if len(handles) < 2 and not notes:
         return
-    widest = max(len(label) for label in handles)
+    widest = max(map(len, handles), default=0)
     characters = figure.get_figwidth() * 17
     room = max(1, min(len(handles), int(characters // (widest + 6))))
-    rows = -(-len(handles) // room)
-    columns = -(-len(handles) // rows)
+    rows = max(-(-len(handles) // room), 1)
+    columns = max(-(-len(handles) // rows), 1)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + LINE * max(rows + len(notes) - USUAL_ROWS, 0))
     figure.legend(
@@ -248,13 +248,16 @@ def at_least(axes: Axes, x: Any, y: Any, colour: str, move: Transform = IDENTITY
     return Line2D([], [], color="#777777", label=AT_LEAST, **style)
 
 
-def log(axes: Axes, axis: str, unit: str = "") -> None:
-    """Make an axis logarithmic, with plain numbers or, of unit `B`, with sizes."""
+def log(axes: Axes, axis: str, unit: str = "", ticks: int = 20) -> None:
+    """Make an axis logarithmic, with plain numbers or, of unit `B`, with sizes.
+
+    Of more decades than `ticks` some are left out.
+    """
     which = axes.xaxis if axis == "x" else axes.yaxis
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
     low, high = which.get_view_interval()
     few = high / max(low, 1e-300) < 60
-    which.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20))
+    which.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=ticks))
     write = show_bytes if unit == "B" else _plain
     which.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
     which.set_minor_formatter(NullFormatter())

@@ -69,11 +69,11 @@ def arms_of_runs(runs: Iterable[tuple[Mapping[str, Any], Result]]) -> list[Arm]:
     return list(found.values())
 
 
-def first_measure(paths: Sequence[Path]) -> str | None:
-    """Return the first measure of the study, if the directories are that of one; else None."""
+def measures_of(paths: Sequence[Path]) -> list[str]:
+    """Return the measures of the study, if the directories are that of one; else none."""
     if len(paths) != 1 or not is_study(paths[0]):
-        return None
-    return StudyResult(paths[0]).study.measures[0]
+        return []
+    return list(StudyResult(paths[0]).study.measures)
 
 
 def slowest_run(results: Iterable[Result]) -> Result:

@@ -122,7 +122,7 @@ def _pictures(
     from linkpool.study.arms import arms_of_runs
 
     arms = arms_of_runs(_results(plan))
-    request = Request(arms, measure=study.measures[0])
+    request = Request(arms, measures=study.measures)
     for kind in study.figures:
         file = f"{FIGURE.format(kind)}.svg"
         yield file, partial(plot, KINDS[kind], request, folder / file)

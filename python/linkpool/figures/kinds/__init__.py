@@ -16,6 +16,7 @@ KINDS: dict[str, Kind] = {
         Kind("queues", "linkpool.figures.kinds.queues:RECIPE", series="queue", of_one=True),
         Kind("rtts", "linkpool.figures.kinds.rtts:RECIPE", series="rtt", of_one=True),
         Kind("sweep", "linkpool.figures.kinds.sweep:RECIPE", require=require),
+        Kind("arms", "linkpool.figures.kinds.arms:RECIPE"),
     )
 }
 """By name, in the order in which help lists them."""

@@ -24,7 +24,7 @@ def data(request: Request) -> pl.DataFrame:
     `at_least` says which means are lower bounds, as `unfinished` of their `flows` had not finished;
     `why`, why there is no mean.
     """
-    name = request.measure or USUAL
+    name = request.measures[0] if request.measures else USUAL
     asked = asked_for(name)
     key = varied_of([arm.keys for arm in request.arms])
     rows = [
