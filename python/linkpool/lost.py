@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import polars as pl
-
 from linkpool.result import Result
 
 
@@ -28,7 +26,12 @@ class Lost(NamedTuple):
 
 def lost(result: Result) -> list[Lost]:
     """Return what jobs lost that failed and went on."""
-    if not result.has("jobs") or "lost_s" not in result.jobs.columns:
+    if not result.has("jobs"):
+        return []
+    # Here, as it takes longer to load than a short run without jobs.
+    import polars as pl
+
+    if "lost_s" not in result.jobs.columns:
         return []
     until = pl.max_horizontal(pl.col("end_s").max(), pl.col("start_s").max())
     jobs = result.jobs.group_by("workload", "label", maintain_order=True).agg(
