@@ -128,21 +128,29 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// Below `most`, and 0 two times in three, so that packets follow one another and gaps are filled.
+    fn often_0(most: u32) -> impl Strategy<Value = u32> {
+        prop_oneof![2 => Just(0), 1 => 0..most]
+    }
+
     proptest! {
         /// As a set of numbers does it, for any order of arrival and over word and ring borders.
         #[test]
         fn as_a_set(
-            jumps in prop::collection::vec((0u32..700, 0u32..90), 1..200),
+            first in 0u32..2_000,
+            jumps in prop::collection::vec((often_0(700), often_0(90)), 1..200),
             bases in prop::collection::vec(0u32..900, 1..8),
         ) {
-            let (mut arrivals, mut set) = (Arrivals::new(), BTreeSet::new());
+            let (mut arrivals, mut set) = (Arrivals::new(), BTreeSet::from_iter(0..first));
+            (0..first).for_each(|psn| arrivals.insert(psn));
+            let mut next = first;
             for (ahead, back) in jumps {
                 let psn = arrivals.next().saturating_add(ahead).saturating_sub(back);
                 prop_assert_eq!(arrivals.has(psn), set.contains(&psn));
                 if set.insert(psn) {
                     arrivals.insert(psn);
                 }
-                let next = (0..).find(|n| !set.contains(n)).unwrap();
+                next = (next..).find(|n| !set.contains(n)).unwrap();
                 prop_assert_eq!(arrivals.next(), next);
                 prop_assert_eq!(arrivals.above() as usize, set.range(next..).count());
                 for base in &bases {
@@ -152,5 +160,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// After 1,000 packets in order, of 256 bits: a packet above a gap, what shares its bit one turn of the ring later,
+    /// and all packets once the gap is filled.
+    #[test]
+    fn a_packet_above_a_gap_is_there_in_its_turn_alone() {
+        let mut arrivals = Arrivals::new();
+        (0..1_000).for_each(|psn| arrivals.insert(psn));
+        arrivals.insert(1_005);
+        let has = |arrivals: &Arrivals, all: [u32; 6]| all.map(|psn| arrivals.has(psn));
+        assert_eq!(has(&arrivals, [999, 1_000, 1_004, 1_005, 1_006, 1_261]), [true, false, false, true, false, false]);
+        assert_eq!((arrivals.next(), arrivals.above(), arrivals.bitmap(1_000)), (1_000, 1, 1 << 5));
+        (1_000..1_005).for_each(|psn| arrivals.insert(psn));
+        assert_eq!((arrivals.next(), arrivals.above(), arrivals.bitmap(1_000)), (1_006, 0, 0));
+        assert_eq!(
+            has(&arrivals, [999, 1_005, 1_006, 1_256, 1_261, u32::MAX]),
+            [true, true, false, false, false, false]
+        );
     }
 }

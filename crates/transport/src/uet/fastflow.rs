@@ -205,4 +205,52 @@ mod tests {
         }
         assert!(ack(&mut fastflow, &mut window, 19, false, 6.0) > 4_160.0);
     }
+
+    /// 8,320 B without delay are not more than the window of 8,320 B at the last ACK with some: at 12 us, 6 us below the
+    /// target, the ACK gives 6 / 12 x 2 packets x packet / window, and 1,500 B that are fair. The next gives a packet.
+    #[test]
+    fn as_much_as_a_window_without_delay_is_not_more() {
+        let (mut fastflow, mut window) = sender(8_320.0);
+        ack(&mut fastflow, &mut window, 1, false, 2.0);
+        ack(&mut fastflow, &mut window, 1, false, 1.0);
+        window.bytes = 8_320.0;
+        assert!(near(ack(&mut fastflow, &mut window, 1, false, 0.0), 8_320.0 + 2_080.0 + 1_500.0));
+        assert!(near(ack(&mut fastflow, &mut window, 1, false, 0.0), 11_900.0 + 4_160.0));
+    }
+
+    /// With 2.5 products a mark costs 1.25 packets up to the target, and above it what it costs is at most one.
+    #[test]
+    fn a_mark_costs_at_most_a_packet_above_the_target() {
+        for (delay, cut) in [(5.9, 5_200.0), (6.0, 5_200.0), (6.1, 4_160.0)] {
+            let mut fastflow = Fastflow::new(Time::ZERO);
+            let mut window = Window::new(Some(375_000.0), config().rate, Time::from_us(12), 10.0);
+            for _ in 0..6 {
+                assert_eq!(ack(&mut fastflow, &mut window, 1, true, delay), 375_000.0);
+            }
+            assert!(near(ack(&mut fastflow, &mut window, 1, true, delay), 375_000.0 - cut), "{delay}");
+        }
+    }
+
+    /// The second period begins where the first ended, at 18 us, and ends at 36 us.
+    #[test]
+    fn a_period_of_quick_adapt_follows_the_last() {
+        let (mut fastflow, mut window) = sender(100_000.0);
+        ack(&mut fastflow, &mut window, 18, false, 6.0);
+        fastflow.on_loss(0, &mut window, &config());
+        assert!(ack(&mut fastflow, &mut window, 35, false, 6.0) > 100_000.0);
+        assert_eq!(ack(&mut fastflow, &mut window, 36, false, 6.0), 8_320.0);
+    }
+
+    /// 4,160 B are not less than a quarter of 16,640 B. While ACKs are ignored, a loss takes nothing.
+    #[test]
+    fn quick_adapt_needs_less_than_a_quarter() {
+        for (bytes, acts) in [(16_640.0, false), (16_644.0, true)] {
+            let (mut fastflow, mut window) = sender(bytes);
+            fastflow.on_loss(0, &mut window, &config());
+            assert_eq!(ack(&mut fastflow, &mut window, 18, false, 6.0) == 4_160.0, acts, "{bytes}");
+            window.bytes = 50_000.0;
+            fastflow.on_loss(4_160, &mut window, &config());
+            assert_eq!(window.bytes, if acts { 50_000.0 } else { 45_840.0 });
+        }
+    }
 }

@@ -109,3 +109,108 @@ impl Law {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::declaration::Uet;
+    use super::*;
+    use crate::declaration::Declare;
+    use crate::wire::WireConfig;
+    use linkpool_settings::{Preset, Settings};
+
+    const LAWS: [SenderLaw; 7] = [
+        SenderLaw::Nscc,
+        SenderLaw::Fastflow,
+        SenderLaw::Dctcp,
+        SenderLaw::Swift,
+        SenderLaw::MpRdma,
+        SenderLaw::Constant,
+        SenderLaw::None,
+    ];
+
+    /// Packets of 4,096 + 64 B, 100 Gb/s and 12 us, and so targets of 9 us of queueing.
+    fn config(law: SenderLaw) -> Config {
+        let common = crate::Config { mss: 4_096, ..crate::Config::defaults(Preset::Linux) };
+        let own = <Uet as Declare>::Settings::defaults(Preset::Linux);
+        let config = <Uet as Declare>::config(&own, &common, WireConfig { header: 64, ack_size: 64 });
+        Config { law, median_of: 1, credit: false, ..(*config).clone() }
+    }
+
+    fn window() -> Window {
+        Window::new(Some(100.0 * 4_160.0), config(SenderLaw::None).rate, Time::from_us(12), 10.0)
+    }
+
+    fn signal(marked: bool, ns: Option<u64>) -> Signal {
+        let delay = ns.map(Time::from_ns);
+        Signal { now: Time::from_us(1), marked, delay, bytes: 4_160, in_flight: 400_000, psn: None }
+    }
+
+    /// The packets by which a window of 100 shrinks.
+    fn cut(law: SenderLaw, credit: bool, lose: impl Fn(&mut Law, &mut Window, &Config)) -> f64 {
+        let config = Config { credit, ..config(law) };
+        let (mut law, mut window) = (Law::new(&config, Time::ZERO), window());
+        lose(&mut law, &mut window, &config);
+        100.0 - window.bytes / 4_160.0
+    }
+
+    /// Each law loses the packet, Swift half of its window, and a constant window nothing.
+    #[test]
+    fn each_law_answers_a_loss() {
+        let expected = [1.0, 1.0, 1.0, 50.0, 1.0, 0.0, 0.0];
+        let trims = LAWS.map(|law| {
+            cut(law, false, |law, window, c| law.on_nack((4_160, true), &signal(true, None), window, c)).round()
+        });
+        assert_eq!(trims, expected);
+        let timeouts = LAWS
+            .map(|law| cut(law, false, |law, window, c| law.on_timeout(4_160, Time::from_us(1), window, c)).round());
+        assert_eq!(timeouts, expected);
+    }
+
+    /// Where receivers grant credit, NSCC leaves trims before the last link to them, and no others.
+    #[test]
+    fn with_credit_nscc_spares_trims_at_the_last_link() {
+        let trim = |credit, at_last| {
+            cut(SenderLaw::Nscc, credit, |law, window, c| law.on_nack((4_160, at_last), &signal(true, None), window, c))
+                .round()
+        };
+        let cuts = [(false, false), (false, true), (true, false), (true, true)].map(|(c, last)| trim(c, last));
+        assert_eq!(cuts, [1.0, 1.0, 1.0, 0.0]);
+    }
+
+    /// NSCC asks for a cut at its target with a mark, Swift at its target with or without, all others with a mark.
+    #[test]
+    fn a_mark_or_a_delay_asks_for_a_cut() {
+        let signals =
+            [(false, 8_999), (true, 8_999), (false, 9_000), (true, 9_000)].map(|(marked, ns)| signal(marked, Some(ns)));
+        for law in LAWS {
+            let config = config(law);
+            let asks = signals.map(|signal| Law::new(&config, Time::ZERO).asks_for_cut(&signal, &window(), &config));
+            let expected = match law {
+                SenderLaw::Nscc => [false, false, false, true],
+                SenderLaw::Swift => [false, false, true, true],
+                _ => [false, true, false, true],
+            };
+            assert_eq!(asks, expected, "{law:?}");
+        }
+    }
+
+    #[test]
+    fn all_laws_but_none_have_a_window() {
+        for law in LAWS {
+            assert_eq!(Law::new(&config(law), Time::ZERO).has_window(), law != SenderLaw::None);
+        }
+    }
+
+    /// Of three delays of 1, 1 and 50 us the median is 1 us: Swift grows. The last of them cuts it.
+    #[test]
+    fn a_law_hears_the_median_of_the_last_delays() {
+        for (median_of, grows) in [(1, false), (2, false), (3, true)] {
+            let config = Config { median_of, ..config(SenderLaw::Swift) };
+            let (mut law, mut window) = (Law::new(&config, Time::ZERO), window());
+            (0..2).for_each(|_| law.on_ack(signal(false, Some(1_000)), &mut window, &config));
+            let before = window.bytes;
+            law.on_ack(signal(false, Some(50_000)), &mut window, &config);
+            assert_eq!(window.bytes > before, grows, "{median_of}");
+        }
+    }
+}

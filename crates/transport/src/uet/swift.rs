@@ -211,4 +211,30 @@ mod tests {
         ack(&mut swift, &mut window, 205, 1.0);
         assert!(timeout(&mut swift, 206, &mut window) > 30.0, "they count anew");
     }
+
+    /// An ACK of no bytes, as that of a duplicate is, does not end a row of timeouts.
+    #[test]
+    fn an_ack_of_nothing_leaves_timeouts_in_a_row() {
+        for (bytes, packets) in [(0, 1.0), (1, 16.0)] {
+            let (mut swift, mut window) = (Swift::default(), window(32.0));
+            (200..204).for_each(|us| swift.on_timeout(Time::from_us(us), &mut window, &config().swift));
+            let signal = Signal { now: Time::ZERO, marked: false, delay: None, bytes, in_flight: 0, psn: None };
+            swift.on_ack(&signal, &mut window, &config().swift);
+            window.bytes = 32.0 * 4_160.0;
+            swift.on_timeout(Time::from_us(300), &mut window, &config().swift);
+            assert_eq!(window.bytes, packets * 4_160.0, "{bytes}");
+        }
+    }
+
+    /// 9 us with 100 packets are the target: a cut by nothing, after which 21 us have no other.
+    #[test]
+    fn a_delay_at_the_target_is_a_cut_by_nothing() {
+        let (mut swift, mut window) = (Swift::default(), window(100.0));
+        window.most = 1e9;
+        assert_eq!(ack(&mut swift, &mut window, 1, 9.0), 100.0);
+        for (us, packets) in [(21, 100.0), (22, 50.0)] {
+            swift.on_nack(Time::from_us(us), &mut window, &config().swift);
+            assert_eq!(window.bytes, packets * 4_160.0, "{us} us");
+        }
+    }
 }

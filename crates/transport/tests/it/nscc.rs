@@ -52,6 +52,7 @@ fn the_constants_are_those_of_the_reference() {
     let c = NsccConfig::new(settings, 4_096, 64, &faster, false);
     assert_eq!(c.target, Time::from_us(12));
     assert!(near(c.alpha, 4.0 * 4.0 * MSS / 12e-6) && near(c.fast, 1.0));
+    assert!(near(c.fair, 4.0 * 5.0 * MSS) && near(c.eta, 4.0 * 0.15 * MSS));
     let c = config(|settings| settings.unit = Unit::Mtu);
     assert!(near(c.fair, 5.0 * 4_160.0) && near(c.eta, 0.15 * 4_160.0));
     // Before its correction uet-htsim added 5 B, not 5 packets. 16,000 B are for a target of 12 us, and 9 us have 12,000.
@@ -90,6 +91,30 @@ fn below_the_target_without_a_mark_the_increase_is_proportional() {
     assert!(increase > 300.0);
 }
 
+/// Both spans count from the last increase: at 14 us, 1 us after it, nothing comes, and more than 8 packets bring
+/// their own increase without eta. At 25 us it is 12 us, not more, and eta comes with what 8 packets bring.
+#[test]
+fn increases_count_from_the_last() {
+    let after_one = || {
+        let (mut nscc, mut window, c) = sender(100_000.0);
+        nscc.on_ack(&ack(13.0, false, 12.0, 0), &mut window, &c);
+        assert!(near(window.bytes, 100_614.4));
+        (nscc, window, c)
+    };
+    let (mut nscc, mut window, c) = after_one();
+    for (at, bytes) in [(14.0, 1_000), (25.0, 0)] {
+        nscc.on_ack(&ack(at, false, 12.0, bytes), &mut window, &c);
+        assert!(near(window.bytes, 100_614.4), "{at} us: {}", window.bytes);
+    }
+    nscc.on_ack(&ack(25.1, false, 12.0, 0), &mut window, &c);
+    assert!(near(window.bytes, 100_614.4 + 20_480.0 * 1_000.0 / 100_614.4 + 614.4), "{}", window.bytes);
+    for (at, eta) in [(14.0, 0.0), (24.9, 0.0), (25.0, 614.4)] {
+        let (mut nscc, mut window, c) = after_one();
+        nscc.on_ack(&ack(at, false, 12.0, 40_000), &mut window, &c);
+        assert!(near(window.bytes, 100_614.4 + 20_480.0 * 40_000.0 / 100_614.4 + eta), "{at} us: {}", window.bytes);
+    }
+}
+
 /// Below 1 us: after more than a window of bytes, a quarter of the bytes are added to the window at once,
 /// until a delay of 1 us or a mark above the target ends it.
 #[test]
@@ -107,6 +132,43 @@ fn without_delay_the_increase_is_fast() {
     nscc.on_ack(&ack(0.9, false, 1.0, 4_000), &mut window, &c);
     nscc.on_ack(&ack(1.0, false, 0.5, 4_000), &mut window, &c);
     assert!(near(window.bytes, 11_100.0), "{}", window.bytes);
+}
+
+/// At 800 Gb/s twice the bytes are added: the window outgrows the bytes that were counted, and what was fast stays so.
+#[test]
+fn a_fast_increase_goes_on_when_the_window_outgrows_its_bytes() {
+    let fastest = Network { rate: Rate::gbps(800), ..NETWORK };
+    let c = NsccConfig::new(NsccSettings::defaults(Preset::Linux), 4_096, 64, &fastest, true);
+    let (mut nscc, mut window, _) = sender(10_000.0);
+    nscc.on_ack(&ack(0.5, false, 0.5, 10_400), &mut window, &c);
+    assert!(near(window.bytes, 10_000.0 + 20_800.0), "{}", window.bytes);
+    nscc.on_ack(&ack(0.6, false, 0.5, 1_000), &mut window, &c);
+    assert!(near(window.bytes, 30_800.0 + 2_000.0), "11,400 B are less than 30,800 B: {}", window.bytes);
+}
+
+/// A mark above the target ends it, though the average is too low for a cut.
+#[test]
+fn a_mark_above_the_target_ends_a_fast_increase() {
+    for (marked, delay, expected) in [(true, 9.0, 12_600.0), (true, 8.9, 13_600.0), (false, 9.0, 13_600.0)] {
+        let (mut nscc, mut window, c) = sender(10_000.0);
+        nscc.on_ack(&ack(0.5, false, 0.5, 10_400), &mut window, &c);
+        assert!(near(window.bytes, 12_600.0));
+        nscc.on_ack(&ack(0.6, marked, delay, 0), &mut window, &c);
+        nscc.on_ack(&ack(0.7, false, 0.5, 4_000), &mut window, &c);
+        assert!(near(window.bytes, expected), "{marked} {delay}: {}", window.bytes);
+    }
+}
+
+/// The average of the specification takes a sample after 12 us whole: 30 us. 12 us after the start are not more than a
+/// base RTT, and 12.1 us are; 0.8 x 21 / 30 would be more than half.
+#[test]
+fn a_cut_comes_after_more_than_a_base_rtt() {
+    for (at, expected) in [(12.0, 100_000.0), (12.1, 50_614.4)] {
+        let c = config(|settings| settings.average = Average::BaseRtt);
+        let (mut nscc, mut window, _) = sender(100_000.0);
+        nscc.on_ack(&ack(at, true, 30.0, 0), &mut window, &c);
+        assert!(near(window.bytes, expected), "{at} us: {}", window.bytes);
+    }
 }
 
 /// Marked, below the target: nothing. Marked, above it: a cut by 0.8 (average - target) / average, if the
