@@ -131,7 +131,7 @@ def documented() -> Iterator[tuple[str, str]]:
     for path in pages:
         text = path.read_text(encoding="utf-8")
         for part in re.findall(r"<!-- [a-z].*? -->\n(.*?)<!-- end -->", text, flags=re.S):
-            for key in re.findall(r"^\| `([\w.]+)` \|", part, flags=re.M):
+            for key in re.findall(r"^\| `([\w.]+)` \|(?!.*\n\|---)", part, flags=re.M):
                 location = path.relative_to(ROOT / "docs").as_posix().replace(".md", ".html")
                 yield key, location.replace("README.html", "index.html")
 
