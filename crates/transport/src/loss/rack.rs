@@ -243,4 +243,33 @@ mod tests {
         rack.follow(&told, Time::from_us(280));
         assert_eq!(rack.patience(Time::from_us(200)), Time::from_us(20));
     }
+
+    /// Of segments sent from 200 to 210 us that arrive in order by 290 us the first has the least RTT, 90 us, and the last
+    /// the RTT that counts. A probe of new data before 2,000 is done when all that has arrived.
+    #[test]
+    fn what_arrives_in_order_ends_a_probe_of_new_data() {
+        let us = Time::from_us;
+        for (end, waits) in [(1_999, true), (2_000, false)] {
+            let mut rack = rack(100);
+            assert!(!rack.probe_repeats());
+            (rack.probe, rack.unsampled) = (Some(Probe { end: 2_000, again: false }), true);
+            assert!(!rack.probe_repeats());
+            rack.follow_in_order((us(200), us(210)), end, us(290));
+            assert_eq!((rack.rtt, rack.latest, rack.unsampled), (us(80), (us(210), end), false));
+            assert_eq!((rack.probe.is_some(), rack.patience(us(200))), (waits, Time::from_ns(22_500)));
+            rack.probe = Some(Probe { end: 2_000, again: true });
+            assert!(rack.probe_repeats());
+        }
+    }
+
+    /// The handshake is a sample if there is no other.
+    #[test]
+    fn the_handshake_counts_before_any_other_sample() {
+        let mut rack = Rack::default();
+        let windows = [None, Some(80), Some(40)].map(|rtt| {
+            rack.follow_handshake(rtt.map(Time::from_us), Time::from_us(100));
+            rack.patience(Time::from_us(200))
+        });
+        assert_eq!(windows, [0, 20, 20].map(Time::from_us));
+    }
 }

@@ -119,3 +119,36 @@ impl Scoreboard {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Seq;
+
+    /// With a threshold of 3 and segments of 1,000 B: three ranges, or more than 2,000 B (RFC 6675, section 4).
+    #[test]
+    fn three_ranges_or_more_than_two_segments_beyond_are_a_loss() {
+        let before = |ranges: &[(u64, u64)]| {
+            let mut board = Scoreboard::new(false);
+            ranges.iter().for_each(|(start, end)| _ = board.arrived.insert(*start, *end));
+            board.lost_before(3, 1_000)
+        };
+        let one_byte_each = [(3_000, 3_001), (5_000, 5_001), (7_000, 7_001), (9_000, 9_001)];
+        assert_eq!([2, 3, 4].map(|n| before(&one_byte_each[..n])), [0, 3_000, 5_000]);
+        assert_eq!([2_000, 2_001].map(|len| before(&[(5_000, 5_000 + len)])), [0, 5_000]);
+        assert_eq!([1_000, 1_001].map(|len| before(&[(3_000, 4_000), (5_000, 5_000 + len)])), [0, 3_000]);
+    }
+
+    /// What was sent again and has arrived is as what was sent once.
+    #[test]
+    fn a_board_is_calm_once_all_that_was_sent_again_has_arrived() {
+        let first = Sent::new(Time::from_us(1), Seq(0), Seq(0));
+        let calm = [0, 1, 2].map(|beyond| {
+            let mut board = Scoreboard::new(true);
+            board.arrived.insert(FIRST_BYTE, 1_000);
+            board.again_to = 999 + beyond;
+            board.is_calm(1_000, &first, 2_000)
+        });
+        assert_eq!(calm, [true, true, false]);
+    }
+}

@@ -224,8 +224,11 @@ mod tests {
     use super::*;
     use crate::control::testing::state;
     use crate::multipath::Multipath;
+    use crate::outstanding::Sent;
     use crate::send_buffer::SendBuffer;
+    use crate::seq::Seq;
     use linkpool_settings::{Preset, Settings as _};
+    use linkpool_units::Time;
     use std::sync::Arc;
 
     #[test]
@@ -288,5 +291,89 @@ mod tests {
         sender.numbers().for_each(|s| pieces.follow_rate(s, &scene(&mut sender)));
         let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
         assert_eq!(rates, [150.0, 200.0]);
+    }
+
+    /// What is given back is for any subflow that may carry new data, before what is assigned to it and once, unless it
+    /// has been acknowledged.
+    #[test]
+    fn pieces_given_back_are_for_any_subflow() {
+        let (_, mut pieces) = two_subflows();
+        let [first, second] = [0, 1].map(|s: usize| SubflowId::new(s));
+        pieces.apart[0].queue.extend([(0, 1000), (1000, 1000), (2000, 1000)]);
+        pieces.apart[1].queue.extend([(3000, 1000), (4000, 1000)]);
+        assert_eq!(pieces.take_assigned(first), Ok(Some((0, 1000))));
+        pieces.soonest = Some((second, 1.0));
+        pieces.give_back(first);
+        assert_eq!(pieces.soonest, None);
+        assert_eq!(pieces.take_assigned(second), Err(()), "other pieces come first");
+        assert_eq!(pieces.take_any(second, false, 0), Ok(Some(((3000, 1000), false))));
+        assert_eq!(
+            pieces.take_any(second, true, 2000),
+            Ok(Some(((2000, 1000), false))),
+            "all before 2,000 has arrived"
+        );
+        pieces.send_again([(3000, 1000)].into_iter(), true);
+        assert_eq!(pieces.take_any(second, true, 2000), Ok(Some(((3000, 1000), true))), "it has been sent");
+        assert_eq!(pieces.take_assigned(second), Ok(Some((4000, 1000))));
+        assert_eq!([first, second].map(|s| pieces.take_any(s, true, 2000)), [Ok(None), Ok(None)]);
+    }
+
+    /// Three packets are assigned to each subflow and one is in flight, at 2 packets a picosecond: 2 ps. A subflow with
+    /// a full buffer that needs less, or as much and comes first, is waited for.
+    #[test]
+    fn nothing_is_assigned_while_a_full_buffer_is_the_soonest() {
+        let (mut sender, mut pieces) = two_subflows();
+        sender.stream.limit = 1;
+        for s in sender.numbers() {
+            sender.subflows[s].sent.push_back(Sent::new(Time::ZERO, Seq(0), Seq(0)));
+            pieces.apart[s].queue.extend([(0, 1024); 3]);
+            pieces.apart[s].rate = 2.0;
+        }
+        let waits = |pieces: &Pieces, sender: &Sender, s: usize| {
+            let s = SubflowId::new(s);
+            pieces.assigns_nothing(s, &sender.subflows[s], &sender.stream, &sender.control)
+        };
+        for (least, expected) in [(1.9, [true, true]), (2.0, [false, true]), (2.1, [false, false])] {
+            let found = [(0, 1), (1, 0)].map(|(s, soonest): (usize, usize)| {
+                pieces.soonest = Some((SubflowId::new(soonest), least));
+                waits(&pieces, &sender, s)
+            });
+            assert_eq!(found, expected, "{least}");
+        }
+        pieces.soonest = Some((SubflowId::new(0), 1.0));
+        assert!(!waits(&pieces, &sender, 0), "itself");
+        assert!(waits(&pieces, &sender, 1));
+        pieces.apart[1].rate = 0.0;
+        assert!(!waits(&pieces, &sender, 1), "its rate is not known");
+        pieces.apart[1].rate = 2.0;
+        sender.stream.nxt = 1;
+        assert!(!waits(&pieces, &sender, 1), "there is no new data");
+        sender.stream.nxt = 0;
+        pieces.forget_soonest();
+        assert!(!waits(&pieces, &sender, 1));
+    }
+
+    /// Bursts go to the subflow that needs the least time until its buffer is full, which the next ACK need not find out
+    /// again: of 2 x 10 x 2,304 B, which the second fragment of 32 packets fills. 64 packets take 320 us. All pieces
+    /// together are the stream, each byte once.
+    #[test]
+    fn bursts_are_assigned_until_the_soonest_is_full() {
+        let (mut sender, mut pieces) = two_subflows();
+        (sender.stream.size, sender.stream.limit) = (1 << 30, 1 << 30);
+        for s in sender.numbers() {
+            sender.limits.buffers.as_mut().unwrap().expand(s.index(), 10.0);
+        }
+        pieces.assign(scene(&mut sender));
+        let held = [0, 1].map(|s: usize| pieces.apart[s].queue.len());
+        let mut all: Vec<Piece> = pieces.apart.iter().flat_map(|apart| apart.queue.iter().copied()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..all.len() as u64).map(|i| (1024 * i, 1024)).collect::<Vec<_>>());
+        assert_eq!(sender.stream.nxt, 1024 * all.len() as u64);
+        let (soonest, least) = pieces.soonest.unwrap();
+        assert_eq!((soonest, held, (least / 1e6).round()), (SubflowId::FIRST, [64, 64], 320.0));
+        let buffers = sender.limits.buffers.as_ref().unwrap();
+        assert_eq!([44, 45].map(|packets| buffers.has_room(0, packets)), [true, false]);
+        pieces.assign(scene(&mut sender));
+        assert_eq!(pieces.apart.iter().map(|apart| apart.queue.len()).sum::<usize>(), 128, "it is full");
     }
 }

@@ -57,6 +57,17 @@ fn all_must_have_been_needless() {
     );
 }
 
+/// The packet outstanding at the cut ends where that data ends.
+#[test]
+fn a_dsack_of_the_last_byte_at_the_cut_counts() {
+    in_flight(1, sack()).run(
+        "200.1ms > pkt 0
+         300ms  < ack 1 sack 0-1
+                > pkt 1-2
+                = undos 1",
+    );
+}
+
 /// CUBIC is as it was before, window and curve (RFC 9438, section 4.9.2).
 #[test]
 fn cubic_goes_on_where_it_was() {
