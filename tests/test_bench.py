@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+import linkpool.bench.measure as measure_module
 import linkpool.bench.speed_up as speed_up_module
 from linkpool import _core, cli, run
 from linkpool.bench.beside import BesideError, Pair, Side, mean_ratio, run_other
 from linkpool.bench.speed_up import Pair as ThreadPair
 from linkpool.bench.speed_up import counts_up_to
-from linkpool.bench.tasks import all_tasks, series, speed_up, tasks
+from linkpool.bench.tasks import Task, all_tasks, series, speed_up, tasks
 
 
 @pytest.mark.parametrize("name", all_tasks())
@@ -207,13 +208,42 @@ def test_the_table_of_threads_can_be_pasted() -> None:
     assert lines[-1].endswith("30 November 2026.")
 
 
+SHORT = tasks()["sparse-incast"].scenario.replace("1000s", "10s")
+"""Two of its 200 bursts."""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(("threads", "seconds"), [(1, "user_s"), (2, "wall_s")])
+def test_a_task_is_measured_as_its_row_says(
+    threads: int,
+    seconds: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    short = {"sparse-incast": Task("sparse-incast", "", SHORT)}
+    monkeypatch.setattr(measure_module, "all_tasks", lambda: short)
+    measure_module._main("sparse-incast", threads)
+    row = json.loads(capsys.readouterr().out)
+    assert (row["task"], row["threads"], row["simulated_s"]) == ("sparse-incast", threads, 20.0)
+    # 128 KiB in segments of 1,460 B are 90 packets, over two links; some are sent again.
+    assert 2 * 32 * 90 <= row["data_packets"] < 2 * 32 * 180
+    assert row["hops"] > 2 * row["data_packets"]
+    if row[seconds] > 0:
+        assert row["hops_per_second"] == round(row["hops"] / row[seconds])
+    assert 0 <= row["simulation_bytes"] < row["peak_rss_bytes"]
+
+
+@pytest.mark.core
+def test_a_task_is_measured_in_a_process_of_its_own() -> None:
+    row = measure_module.measure("sparse-incast", 1)
+    assert (row["task"], row["threads"]) == ("sparse-incast", 1)
+
+
 @pytest.mark.core
 def test_speed_up_runs_a_task_on_one_thread_and_on_two(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # A task takes seconds; that each is measured in a process of its own is tested above.
-    scenario = tasks()["sparse-incast"].scenario.replace("1000s", "10s")
-    monkeypatch.setattr(speed_up_module, "measure", lambda *task: _core.measure(scenario, *task))
+    monkeypatch.setattr(speed_up_module, "measure", lambda *task: _core.measure(SHORT, *task))
     arguments = ["sparse-incast", "--speed-up", "--threads", "2", "--pairs", "1"]
     assert call(monkeypatch, *arguments) == 0
     printed = capsys.readouterr().out
