@@ -3,7 +3,7 @@
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::uet::{
     Ack, Answers, BalancerKind, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Probe,
-    Progress, Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn,
+    Progress, Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn, Waits,
 };
 use linkpool_transport::{SenderState, SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
@@ -88,6 +88,7 @@ pub(crate) struct Said {
     pub(crate) probes: Vec<(Probe, u16)>,
     asked: Vec<u32>,
     pub(crate) wakes: Vec<Time>,
+    measured: Vec<(SubflowId, Time)>,
     /// Are the links free?
     free: bool,
     waits: bool,
@@ -101,6 +102,7 @@ impl Said {
             probes: Vec::new(),
             asked: Vec::new(),
             wakes: Vec::new(),
+            measured: Vec::new(),
             free: true,
             waits: false,
             random: Random(7),
@@ -126,6 +128,9 @@ impl Output for Said {
     }
     fn wake(&mut self, at: Time) {
         self.wakes.push(at);
+    }
+    fn measured_rtt(&mut self, subflow: SubflowId, rtt: Time) {
+        self.measured.push((subflow, rtt));
     }
     fn is_free(&self) -> bool {
         self.free
@@ -304,6 +309,7 @@ fn samples_are_of_known_copies() {
     sender.on_nack(nack(4, false), 0, us(25), &mut said);
     sender.on_nack(nack(4, true), 0, us(33), &mut said);
     assert_eq!(sender.subflows()[0].window().base_rtt, us(8));
+    assert_eq!(said.measured, [12, 10].map(|rtt| (SubflowId::FIRST, us(rtt))), "NACKs are not told");
 }
 
 /// The answer to a trimmed packet lowers the base RTT, or not.
@@ -438,6 +444,41 @@ fn a_receiver_acknowledges_each_subflow() {
         assert_eq!((ack.base, ack.bitmap.count_ones(), ack.marked), (2, psn - 1, marked));
     }
     assert!(acks(12, 1, false, false).is_empty(), "it counts anew");
+}
+
+/// Without the order of a path a gap names no loss. A receiver that grants credit takes its turn for what is wanted; probes
+/// and requests count as signs of life, and the bitmap of their answers begins above the first packet that is missing.
+#[test]
+fn a_receiver_hears_all_that_a_sender_says() {
+    let mut receiver = Receiver::new(config(|config| config.credit = true));
+    let mut out = Answered::default();
+    let data = |psn, target| Data {
+        psn,
+        subflow: SubflowId::FIRST,
+        len: MSS,
+        ack_now: false,
+        again: false,
+        last: false,
+        target,
+    };
+    receiver.on_data(data(0, 0), false, us(1), &mut out);
+    assert_eq!((out.turns.len(), receiver.last_heard()), (0, us(1)), "it wants nothing");
+    receiver.on_data(data(9, 5), false, us(2), &mut out);
+    assert_eq!((out.turns.len(), out.nacks.len(), receiver.last_heard()), (1, 0, us(2)));
+    receiver.on_turn(&mut out);
+    assert_eq!(out.pulls.len(), 1);
+    out.acks.clear();
+    receiver.on_probe(Probe { number: 7, section: 0, again: false }, true, us(3), &mut out);
+    receiver.on_asked(5, us(4), &mut out);
+    assert_eq!(receiver.last_heard(), us(4));
+    receiver.on_probe(Probe { number: 8, section: 0, again: false }, false, us(5), &mut out);
+    assert_eq!(receiver.last_heard(), us(5));
+    let said = out.acks.iter().map(|ack| (ack.psn, ack.cumulative, ack.base, ack.bitmap, ack.probe, ack.marked));
+    let bitmap = 1 << 7; // of packet 9, from 2 on
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        [(7, 1, 2, bitmap, true, true), (u32::MAX, 1, 2, bitmap, false, false), (8, 1, 2, bitmap, true, false)]
+    );
 }
 
 /// A connection that stays open carries messages of 2,500 B and 1 B: each ends a packet.
@@ -800,6 +841,73 @@ fn many_packets_above_a_gap_are_a_loss() {
     sender.on_ack(&Ack { out_of_order: 14, ..ack }, 0, us(201), &mut said);
     assert_eq!(said.data[0].0.psn, 0);
     assert!(said.data[1..].iter().all(|(data, _)| !data.again));
+}
+
+/// A turn, room in the window for new data or for what was trimmed, credit, or answers alone.
+#[test]
+fn a_sender_knows_what_it_waits_for() {
+    assert_eq!(opened(4, None).0.waits(), Waits::Window);
+    assert_eq!(opened(4, Some(3_000)).0.waits(), Waits::Answers);
+    assert_eq!(on_credit(10_000, false).0.waits(), Waits::Credit);
+    assert_eq!(on_credit(3_000, false).0.waits(), Waits::Answers);
+    let (mut sender, mut said) = opened(4, Some(4_000));
+    assert_eq!(sender.waits(), Waits::Answers);
+    sender.on_nack(nack(1, false), 0, us(13), &mut said);
+    assert_eq!((said.data.len(), sender.waits()), (4, Waits::Window), "of 3.5 packets, with 3 in flight");
+    said.free = false;
+    sender.on_ack(&ack(1), 0, us(14), &mut said);
+    assert_eq!(sender.waits(), Waits::Turn);
+}
+
+/// It says whether the stream is acknowledged further: at the first ACK of two packets, not at its copy, and not for a
+/// packet above a gap.
+#[test]
+fn an_ack_says_whether_it_is_in_order() {
+    let (mut sender, mut said) = opened(6, None);
+    let above = Ack { base: 3, bitmap: 1, psn: 3, received: 3 * WIRE as u64, ..ack(2) };
+    let found = [ack(2), ack(2), above, ack(3)].map(|ack| sender.on_ack(&ack, 0, us(20), &mut said));
+    assert_eq!((found, sender.in_order(), sender.acked()), ([true, false, false, true], 3_000, 4_000));
+}
+
+/// 22 of 30 packets went without a grant, and all timed out; then 20 arrive. 908 B below 0, the other 10 packets want
+/// 11,548 B, 46 quanta, and so they do while two of them are sent again.
+#[test]
+fn a_sender_wants_credit_for_what_is_left() {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.15);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(30_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.psns().len(), 22);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.asked.pop(), said.psns().len()), (Some(92), 0), "22,500 B are the most that it may have");
+    sender.on_ack(&ack(20), 0, RTO + us(12), &mut said);
+    // It had asked to be woken a timeout after its question; since then the receiver was heard.
+    for _ in 0..2 {
+        assert!(said.asked.is_empty());
+        let at = said.wakes.pop().unwrap();
+        sender.on_timer(at, &mut said);
+    }
+    assert_eq!(said.asked, [46]);
+    sender.on_pull(8, us(1_000), &mut said);
+    let sent: Vec<_> = said.data.iter().map(|(data, _)| (data.psn, data.again, data.target)).collect();
+    assert_eq!(sent, [(20, true, 46), (21, true, 46)], "1,140 B");
+}
+
+/// With more to send the probe waits three base RTTs, not one and the target.
+#[test]
+fn a_probe_waits_longer_while_there_is_more_to_send() {
+    let config = config(|config| {
+        (config.sleek, config.trimmable, config.law) = (true, false, SenderLaw::Constant);
+        config.first_window = Some(8.5 * WIRE as f64);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(11_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    sender.on_ack(&ack(2), 0, us(12), &mut said);
+    assert_eq!((said.psns().len(), said.wakes.pop()), (10, Some(us(12 + 3 * 12))), "one packet is left");
+    sender.on_ack(&ack(3), 0, us(13), &mut said);
+    sender.on_ack(&ack(4), 0, us(14), &mut said);
+    assert_eq!((said.psns().len(), said.wakes.pop()), (1, Some(us(14 + 12 + 9))), "nothing is left");
 }
 
 /// A subflow counts the ACKs that echo a mark, and a sender remembers when it began.
