@@ -9,6 +9,7 @@ mod failures;
 mod flow;
 mod incast;
 mod inference;
+mod job;
 mod many_to_one;
 mod matrices;
 mod matrix_flows;

@@ -7,9 +7,9 @@ use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::job::Job;
 use super::{
-    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers,
-    Workload,
+    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, Run, Setting, SizesOf, Stragglers, Workload,
 };
 use crate::collective::CollectiveAlgorithm;
 use crate::program::Programs;
@@ -119,6 +119,16 @@ impl Program {
         self.programs.as_ref().map_or(0, |programs| programs.ranks.len() as u32)
     }
 
+    fn job(&self) -> Job<'_> {
+        Job {
+            ranks: self.ranks().into(),
+            iterations: self.iterations,
+            placed: &self.placed,
+            stragglers: self.stragglers.as_ref(),
+            failures: self.failures.as_ref(),
+        }
+    }
+
     /// The messages of all iterations.
     fn messages(&self) -> u128 {
         self.programs.as_ref().map_or(0, |p| u128::from(p.sends) * u128::from(self.iterations))
@@ -155,14 +165,9 @@ impl Workload for Program {
         let what = if interfaces { "interfaces of ranks of the trace" } else { "ranks of the trace" };
         self.placed.complete((self.ranks().into(), what), "file", place);
         self.check_interfaces(&programs, place);
-        if let Some(stragglers) = &self.stragglers {
-            stragglers.check(self.ranks().into(), self.iterations, place);
-        }
-        if let Some(failures) = &self.failures {
-            failures.check(place);
-            let message = "a job whose ranks have several hosts (nic = \"host\") has no checkpoints";
-            place.check(self.nic != Some(Interfaces::Host), "failures", message);
-        }
+        self.job().check(place);
+        let message = "a job whose ranks have several hosts (nic = \"host\") has no checkpoints";
+        place.check(self.failures.is_none() || !interfaces, "failures", message);
     }
 
     fn expected(&self, _: &Setting) -> Expected {
@@ -174,13 +179,7 @@ impl Workload for Program {
     }
 
     fn demand(&self, run: &Run) -> Demand {
-        let Some(programs) = &self.programs else { return Demand::default() };
-        let hosts = self.placed.of(self.ranks(), || run.shuffled());
-        let (iterations, unit) = (self.iterations, self.calc_unit);
-        let restarts = self.failures.as_ref().map(|failures| failures.of(run));
-        let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks(), run));
-        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit, slow, restarts };
-        Demand { programs: Some(programs), ..Demand::default() }
+        self.job().demand(self.programs.as_ref(), self.calc_unit, run)
     }
 
     fn nodes(&self) -> (u64, u64) {
@@ -206,11 +205,6 @@ impl Workload for Program {
     }
 
     fn pairs(&self, _: u32) -> Pairs {
-        let Some(programs) = &self.programs else { return Pairs::Listed(Vec::new()) };
-        if self.placed.are_drawn() {
-            return Pairs::Any { in_rack: true };
-        }
-        let hosts = self.placed.of(self.ranks(), Vec::new);
-        Pairs::Listed(programs.pairs.iter().map(|(a, b)| (hosts[*a as usize], hosts[*b as usize])).collect())
+        self.job().pairs(self.programs.as_ref())
     }
 }

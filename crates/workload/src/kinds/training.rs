@@ -5,9 +5,9 @@ use std::sync::Arc;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Time};
 
+use super::job::Job;
 use super::{
-    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, RankPrograms, Run, Setting, SizesOf, Stragglers,
-    Workload,
+    Demand, Expected, Failures, JobKind, Pairs, Place, RankHosts, Run, Setting, SizesOf, Stragglers, Workload,
 };
 use crate::program::{Programs, RankOrder, Schedule, Training as Model};
 
@@ -90,6 +90,16 @@ impl Training {
     fn ranks(&self) -> u128 {
         [self.tp, self.pp, self.dp].into_iter().map(u128::from).product()
     }
+
+    fn job(&self) -> Job<'_> {
+        Job {
+            ranks: self.ranks(),
+            iterations: self.iterations,
+            placed: &self.placed,
+            stragglers: self.stragglers.as_ref(),
+            failures: self.failures.as_ref(),
+        }
+    }
 }
 
 impl Workload for Training {
@@ -99,12 +109,7 @@ impl Workload for Training {
         place.check(ranks >= 2, "pp", "a single rank has nobody to send to; raise tp, pp or dp");
         let key = ["dp", "pp", "tp"].into_iter().find(|key| place.has(key)).unwrap_or("pp");
         self.placed.complete((ranks, "ranks"), key, place);
-        if let Some(stragglers) = &self.stragglers {
-            stragglers.check(ranks, self.iterations, place);
-        }
-        if let Some(failures) = &self.failures {
-            failures.check(place);
-        }
+        self.job().check(place);
         if !place.errors.is_empty() {
             return;
         }
@@ -124,12 +129,7 @@ impl Workload for Training {
     }
 
     fn demand(&self, run: &Run) -> Demand {
-        let Some(programs) = self.programs.clone() else { return Demand::default() };
-        let hosts = self.placed.of(self.ranks() as u32, || run.shuffled());
-        let restarts = self.failures.as_ref().map(|failures| failures.of(run));
-        let slow = self.stragglers.as_ref().map(|stragglers| stragglers.of(self.ranks() as u32, run));
-        let programs = RankPrograms { programs, hosts, iterations: self.iterations, unit: Time(1), slow, restarts };
-        Demand { programs: Some(programs), ..Demand::default() }
+        self.job().demand(self.programs.as_ref(), Time(1), run)
     }
 
     fn nodes(&self) -> (u64, u64) {
@@ -155,11 +155,6 @@ impl Workload for Training {
     }
 
     fn pairs(&self, _: u32) -> Pairs {
-        if self.placed.are_drawn() {
-            return Pairs::Any { in_rack: true };
-        }
-        let (hosts, programs) = (self.placed.of(self.ranks() as u32, Vec::new), self.programs.iter());
-        let pairs = programs.flat_map(|programs| &programs.pairs);
-        Pairs::Listed(pairs.map(|(from, to)| (hosts[*from as usize], hosts[*to as usize])).collect())
+        self.job().pairs(self.programs.as_ref())
     }
 }
