@@ -568,4 +568,36 @@ mod tests {
         assert_eq!((subflows.all[0].counters.timeouts, subflows.all[1].counters.timeouts), (1, 1));
         assert_eq!(Subflows::new(&self::config(|_| {}), 7).suppressions(), None);
     }
+
+    /// Before a NACK or a timeout changes a window, the window is told what the other leaves of its 112,500 B, and its part.
+    #[test]
+    fn losses_see_what_the_other_windows_leave() {
+        let config = config(|_| {});
+        let lose: [fn(&mut Subflows, &Config); 2] = [
+            |subflows, config| subflows.on_nack((3, false), 4_160, None, us(13), config),
+            |subflows, config| subflows.declare_lost(0, 4_160, us(13), config),
+        ];
+        for lose in lose {
+            let mut subflows = subflows(&config);
+            lose(&mut subflows, &config);
+            let found = [0, 1].map(|s: usize| {
+                let window = subflows.all[s].window;
+                (window.bytes, window.spare, window.part)
+            });
+            assert_eq!(found, [(55_840.0, 72_500.0, 0.6), (40_000.0, 0.0, 1.0)]);
+        }
+    }
+
+    /// A law begins when the connection opens: 13 us after that a marked ACK may cut, and 8 us after that not.
+    #[test]
+    fn laws_begin_when_the_connection_opens() {
+        let config = config(|_| {});
+        for (opened, cuts) in [(0, true), (5, false)] {
+            let mut subflows = Subflows::new(&config, 7);
+            subflows.open(&config, us(opened));
+            subflows.all[0].window.bytes = 60_000.0;
+            subflows.on_ack((3, None), true, (None, Some(us(30))), us(13), &config);
+            assert_eq!(subflows.all[0].window.bytes < 60_000.0, cuts, "opened at {opened} us");
+        }
+    }
 }

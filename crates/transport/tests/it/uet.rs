@@ -894,6 +894,30 @@ fn a_sender_wants_credit_for_what_is_left() {
     assert_eq!(sent, [(20, true, 46), (21, true, 46)], "1,140 B");
 }
 
+/// A stream without end wants the most that it may have, as 100,000 B do.
+#[test]
+fn a_sender_without_end_wants_the_most() {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.15);
+    });
+    let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!([0, 21].map(|psn: usize| said.data[psn].0.target), [5, 92]);
+}
+
+/// Of 3,000 B of credit one packet of 1,064 B leaves enough: the lost packet is sent again without a question.
+#[test]
+fn a_sender_with_credit_sends_again_and_does_not_ask() {
+    let config = config(|config| {
+        (config.law, config.credit, config.most_products) = (SenderLaw::None, true, 0.02);
+    });
+    let (mut sender, mut said) = (Sender::new(config, Some(1_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.psns(), [0]);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.psns(), said.asked.len()), (vec![0], 0));
+}
+
 /// With more to send the probe waits three base RTTs, not one and the target.
 #[test]
 fn a_probe_waits_longer_while_there_is_more_to_send() {
