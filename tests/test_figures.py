@@ -359,6 +359,13 @@ def test_arms_are_compared_in_each_measure(tmp_path: Path) -> None:
     ):
         with pytest.raises(FigureError, match=said):
             KINDS["arms"].data(Request(arms, measures=measures))
+    hundred = Arm("hundred", (Result(result(tmp_path / "hundred", [finished(0.5)] * 100)),))
+    without = KINDS["arms"].data(Request([*arms, hundred], measures=["fct.p99@all"]))
+    assert without.select("series", "mean", "why").rows() == [
+        ("slow", None, "p99 needs 100 values"),
+        ("fast", None, "p99 needs 100 values"),
+        ("hundred", pytest.approx(0.5), None),
+    ]
     usual = data("arms", tmp_path / "slow-0.1", tmp_path / "fast-0.2")
     assert usual.select("series", "name", "mean").rows() == [
         ("slow-0.1", "fct.mean", pytest.approx(0.1)),
@@ -406,6 +413,7 @@ def test_panels_of_arms_have_a_point_an_interval_and_a_scale_each() -> None:
     assert none.get_xlim()[1] > 0
     assert [text.get_text() for text in second.texts] == ["none"]
     assert second.texts[0].xy[1] == 2, "beside NDP"
+    assert second.texts[0].xycoords == ("axes fraction", "data")
 
 
 def test_a_lower_bound_of_an_arm_is_marked_and_counted() -> None:
@@ -413,12 +421,12 @@ def test_a_lower_bound_of_an_arm_is_marked_and_counted() -> None:
     cut = {"unfinished": [0, 4, 0], "low": None, "high": None}
     means: list[float | None] = [0.1, 0.2, 0.3]
     fct = arm_rows("fct.mean@all", "s", means, **cut, at_least=[False, True, False])
-    slowdown = arm_rows("slowdown.p50@all", "", means, **cut)
+    slowdown = arm_rows("slowdown.p50@all", "", means, **{**cut, "unfinished": [0, 2, 0]})
     (legend,) = drawn("arms", pl.concat([fct, slowdown], how="vertical_relaxed")).legends
     assert legend.get_title().get_text() == "DCQCN and PFC: 4 of 9 unfinished"
     assert [text.get_text() for text in legend.get_texts()] == [look.AT_LEAST]
     (legend,) = drawn("arms", slowdown).legends
-    assert legend.get_title().get_text() == "DCQCN and PFC: 4 of 9 unfinished"
+    assert legend.get_title().get_text() == "DCQCN and PFC: 2 of 9 unfinished"
     assert not legend.get_texts()
 
 
