@@ -894,6 +894,18 @@ fn a_sender_wants_credit_for_what_is_left() {
     assert_eq!(sent, [(20, true, 46), (21, true, 46)], "1,140 B");
 }
 
+/// The law begins when the sender opens: 5 us later it is not yet time for an increase.
+#[test]
+fn a_law_begins_when_its_sender_opens() {
+    let config = config(|config| config.first_window = Some(4.5 * WIRE as f64));
+    let (mut sender, mut said) = (Sender::new(config, None, false, 5), Said::new());
+    sender.open(us(1_000), &mut said);
+    sender.on_ack(&ack(1), 3, us(1_005), &mut said);
+    assert_eq!(sender.subflows()[0].window().bytes, 4.5 * WIRE as f64);
+    sender.on_ack(&ack(2), 3, us(1_013), &mut said);
+    assert!(sender.subflows()[0].window().bytes > 4.5 * WIRE as f64);
+}
+
 /// A stream without end wants the most that it may have, as 100,000 B do.
 #[test]
 fn a_sender_without_end_wants_the_most() {
