@@ -230,13 +230,15 @@ def test_a_task_is_measured_as_its_row_says(
     assert row["hops"] > 2 * row["data_packets"]
     if row[seconds] > 0:
         assert row["hops_per_second"] == round(row["hops"] / row[seconds])
-    assert 0 <= row["simulation_bytes"] < row["peak_rss_bytes"]
+    # Of memory it says more in a process of its own.
+    assert row["simulation_bytes"] < row["peak_rss_bytes"]
 
 
 @pytest.mark.core
 def test_a_task_is_measured_in_a_process_of_its_own() -> None:
     row = measure_module.measure("sparse-incast", 1)
     assert (row["task"], row["threads"]) == ("sparse-incast", 1)
+    assert 0 < row["simulation_bytes"] < row["peak_rss_bytes"]
 
 
 @pytest.mark.core
