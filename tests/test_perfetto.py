@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import linkpool
 from linkpool.perfetto import perfetto
+from linkpool.request_spans import request_spans
+from test_request_spans import LINES, RUN, transfer
 
 pytestmark = pytest.mark.core
 
@@ -391,3 +394,113 @@ def test_ranks_where_there_are_none(scenario: Callable[[str], Path], tmp_path: P
     result = linkpool.run(scenario(filled(INCAST, "reno")), out=tmp_path / "out")
     with pytest.raises(linkpool.ReplayError, match="has no ranks"):
         result.perfetto(tmp_path / "trace", ranks=True)
+
+
+@pytest.fixture
+def served(scenario: Callable[[str], Path], tmp_path: Path) -> linkpool.Result:
+    """Run two requests whose times are worked out in `test_two_requests_by_hand`."""
+    (tmp_path / "r.csv").write_text(LINES, encoding="utf-8")
+    return linkpool.run(scenario(RUN), out=tmp_path / "out")
+
+
+def test_requests_are_tracks(served: linkpool.Result, tmp_path: Path) -> None:
+    """The second request comes while the first is there, so it is on a lane of its own."""
+    served.perfetto(tmp_path / "trace", requests=True)
+    trace = read(tmp_path / "trace")
+    assert trace.processes == {}, "no flow was named"
+    tracks = {track.name: track for track in trace.tracks.values()}
+    names = ["requests of chat", "requests", "requests, lane 2", "prefill on S1", "requests at S2"]
+    assert list(tracks) == names
+    assert {trace.tracks[tracks[name].parent].name for name in names[1:]} == {names[0]}
+    begin, sent = 105 + transfer(10), 260 + transfer(15)
+    last = begin + 252
+
+    def at(*times: float) -> list[int]:
+        return [int(1000 * time) for time in times]
+
+    def slices(name: str) -> list[tuple[str, list[int]]]:
+        return [(what, [first, last]) for what, first, last in sorted(tracks[name].slices)]
+
+    step, decode = "wait for a step, first step on S2", "decode on S2"
+    assert slices("requests") == [
+        (decode, at(begin + 50, last)),
+        ("prefill on S1", at(0, 105)),
+        ("request 0", at(0, last)),
+        ("transfer of keys and values to S2", at(105, begin)),
+        (step, at(begin, begin + 50)),
+    ]
+    assert slices("requests, lane 2") == [
+        ("prefill on S1", at(105, 260)),
+        ("request 1", at(10, last)),
+        ("transfer of keys and values to S2", at(260, sent)),
+        (step, at(sent, last)),
+        ("wait for prefill", at(10, 105)),
+    ]
+    assert slices("prefill on S1") == [("request 0", at(0, 105)), ("request 1", at(105, 260))]
+    assert tracks["requests"].instants == [("first token", *at(begin + 50))]
+    assert tracks["requests, lane 2"].instants == [("first token", *at(last))]
+    times = at(0, begin, sent, last)
+    assert tracks["requests at S2"].counts == list(zip(times, (0, 1, 2, 0), strict=True))
+
+
+@pytest.mark.parametrize("drain", ["0s", "40ms"])
+def test_slices_of_many_requests_are_their_spans(tmp_path: Path, drain: str) -> None:
+    """Also of requests that the end of the run cuts off. A lane has one request at a time."""
+    result = linkpool.run(
+        "docs/workloads/inference.toml", out=tmp_path / "out", set={"drain": drain}
+    )
+    result.perfetto(tmp_path / "trace", requests=True)
+    tracks = read(tmp_path / "trace").tracks.values()
+    lanes = [track for track in tracks if track.name.partition(",")[0] == "requests"]
+    inside: Counter[tuple[int, int]] = Counter()
+    whole = 0
+    for lane in lanes:
+        requests = sorted((a, b) for name, a, b in lane.slices if name.startswith("request "))
+        assert all(before[1] <= after[0] for before, after in pairwise(requests))
+        whole += len(requests)
+        inside.update((a, b) for name, a, b in lane.slices if not name.startswith("request "))
+    assert whole == result.requests.height
+    spans = request_spans(result)
+    assert inside == Counter((ns(a), ns(b)) for a, b in spans.select("start_s", "end_s").rows())
+    prompts = [s for track in tracks if track.name.startswith("prefill on ") for s in track.slices]
+    begun = result.requests.drop_nulls("prefill_start_s")
+    assert len(prompts) == begun.height
+    # A counter over time is the sum of the times that requests are there.
+    end = ns(float(result.run["simulated_s"]))
+    there = 0.0
+    for track in (track for track in tracks if track.name.startswith("requests at ")):
+        for (at, level), (until, _) in zip(
+            track.counts, [*track.counts[1:], (end, 0.0)], strict=True
+        ):
+            there += level * (until - at)
+    expected = sum(
+        ns(a) - ns(b)
+        for a, b in result.requests.drop_nulls("kv_arrived_s")
+        .select(pl.col("end_s").fill_null(float(result.run["simulated_s"])), "kv_arrived_s")
+        .rows()
+    )
+    assert there == expected > 0
+
+
+def test_requests_beside_a_flow_that_is_named(served: linkpool.Result, tmp_path: Path) -> None:
+    """The simulator writes the flow, and the tracks of requests are added."""
+    served.perfetto(tmp_path / "flow", flows=[0])
+    served.perfetto(tmp_path / "requests", requests=True)
+    served.perfetto(tmp_path / "both", flows=[0], requests=True)
+    names = [{t.name for t in read(tmp_path / name).tracks.values()} for name in ("flow", "both")]
+    assert "subflow 0" in names[0] <= names[1]
+    assert "requests of chat" in names[1] - names[0]
+    # Traces that follow each other in a file are one.
+    parts = [(tmp_path / name).read_bytes() for name in ("flow", "requests", "both")]
+    assert parts[0] + parts[1] == parts[2]
+
+
+def test_requests_where_there_are_none(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    result = linkpool.run(scenario(filled(INCAST, "reno")), out=tmp_path / "out")
+    with pytest.raises(linkpool.ReplayError, match="has no requests"):
+        result.perfetto(tmp_path / "trace", requests=True)
+
+
+def test_queues_need_a_run_that_is_made_again(served: linkpool.Result, tmp_path: Path) -> None:
+    with pytest.raises(linkpool.ReplayError, match="name a flow, or ask for ranks"):
+        served.perfetto(tmp_path / "trace", requests=True, queues=["S1->W"])

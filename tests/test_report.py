@@ -12,14 +12,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.report.data import ranks, time
+from linkpool.report.data import ranks, requests, time
 from linkpool.report.data.flows import MOST, SLOWEST
 from linkpool.report.data.result import result_data
 from linkpool.report.page import write_report
+from linkpool.request_spans import DOING
 from linkpool.result import Result
 from linkpool.study.arms import Arm, arms_of
 from tables import finished, table, write_result
 from test_cli import call
+from test_request_spans import lives
 
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "web"
@@ -247,6 +249,66 @@ def test_many_ranks_and_many_spans_are_thinned_and_it_is_said(
     assert row["t"] == pytest.approx([111.328e-6 * part for part in (0, 1, 2, 4, 5)])
     assert any("1 of the 2 ranks of job" in note for note in page["notes"])
     assert any("drawn in 5 parts" in note for note in page["notes"])
+
+
+def test_what_first_tokens_were_made_of(tmp_path: Path) -> None:
+    """Of eleven requests, those in docs of `LIVES`; four have no first token, and count so far."""
+    page = data(written(tmp_path, [finished(0.1)], requests=lives()))
+    found = page["requests"]["bands"]
+    # Tenths of a second: sums over the requests of wait, prefill, transfer and step.
+    expected = [
+        ("all", 11, 4, (2.5, 10, 13, 6.5)),
+        ("fastest 50%", 6, 2, (2, 5, 0, 0)),
+        ("50% to 90%", 4, 2, (0, 4, 9, 4.5)),
+        ("slowest 10%", 1, 0, (0.5, 1, 4, 2)),
+    ]
+    for band, (name, count, waiting, sums) in zip(found, expected, strict=True):
+        numbers = (band["label"], band["band"], band["requests"], band["waiting"])
+        assert numbers == ("chat", name, count, waiting)
+        means = [total / count / 10 for total in sums]
+        assert band["parts"] == pytest.approx(means, rel=5e-5, abs=1e-12)
+        assert band["ttft_s"] == pytest.approx(sum(means), rel=5e-5)
+    assert requests.BEFORE == ("wait", "prefill", "transfer", "step")
+    [times] = page["requests"]["times"]
+    assert (times["requests"], times["answered"]) == (11, 4)
+    assert (times["ttft"]["max_s"], times["ttft"]["at_least"]) == (
+        pytest.approx(0.75),
+        ["mean_s", "p50_s", "p90_s", "max_s"],
+    )
+    assert page["end"] == 1.0, "some requests last to the end of the run"
+
+
+def test_the_table_of_requests_is_by_time_to_the_first_token(tmp_path: Path) -> None:
+    found = data(written(tmp_path, [finished(0.1)], requests=lives()))["requests"]
+    names = found["table"]["names"]
+    rows = [dict(zip(names, row, strict=True)) for row in found["table"]["rows"]]
+    assert [row["request"] for row in rows[:3]] == [1, 8, 0]
+    parts = {"wait_s": 0.05, "prefill_s": 0.1, "transfer_s": 0.4, "step_s": 0.2}
+    assert {name: rows[0][name] for name in parts} == pytest.approx(parts)
+    assert found["when"][0] == [0.05, 0.8]
+    times = [row["ttft_s"] for row in rows]
+    assert times == sorted(times, reverse=True)
+
+
+def test_requests_are_drawn_in_order_of_arrival(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = written(tmp_path, [finished(0.1)], requests=lives())
+    page = data(result)
+    [job] = page["requests"]["jobs"]
+    assert (job["name"], job["of"], job["requests"]) == ("chat", 11, list(range(11)))
+    assert (job["hosts"][0], job["hosts"][3]) == (["p", "d"], ["p", None])
+    assert job["first"][:2] == [0.45, 0.8]
+    kinds = page["requests"]["kinds"]
+    assert [kinds[kind] for kind in job["rows"][0]["k"]] == list(DOING[1:])
+    assert job["rows"][0]["t"] == [0, 0.1, 0.3, 0.45, 0.7]
+    assert not any("are drawn" in note for note in page["notes"])
+    # Of five the two slowest are drawn, and of the others every third.
+    monkeypatch.setattr(requests, "MOST_REQUESTS", 5)
+    page = data(result)
+    [job] = page["requests"]["jobs"]
+    assert (job["of"], job["requests"]) == (11, [0, 1, 4, 7, 8])
+    assert any("5 of the 11 requests of chat are drawn" in note for note in page["notes"])
 
 
 def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:

@@ -122,6 +122,15 @@ def job_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "page.html"
 
 
+@pytest.fixture(scope="module")
+def served_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a page about requests to a model."""
+    folder = tmp_path_factory.mktemp("served")
+    linkpool.run("docs/workloads/inference.toml", out=folder / "served")
+    write_report(arms_of([folder / "served"]), folder / "page.html", trace=1)
+    return folder / "page.html"
+
+
 @pytest.fixture
 def browser(page: Path) -> Iterator[Any]:
     with opened(page) as driver:
@@ -304,9 +313,15 @@ def shown_at(browser: Any, width: int) -> None:
     browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
 
 
-@pytest.mark.parametrize("which", ["page", "study_page", "job_page"])
+def require_no_violation(browser: Any) -> None:
+    found = browser.execute_async_script("axe.run().then(arguments[0])")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    assert len(found["passes"]) > 30
+
+
+@pytest.mark.parametrize("which", ["page", "study_page", "job_page", "served_page"])
 def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None:
-    """In light and dark axe-core finds no violation; a telephone and paper are wide enough."""
+    """axe-core finds no violation, in light and dark and at 390 pixels; paper is wide enough."""
     with opened(request.getfixturevalue(which)) as browser:
         if AXE.exists():
             browser.execute_script(AXE.read_text(encoding="utf-8"))
@@ -314,11 +329,11 @@ def test_anybody_can_read_it(which: str, request: pytest.FixtureRequest) -> None
                 browser.execute_script(
                     "document.documentElement.dataset.theme = arguments[0]", theme
                 )
-                found = browser.execute_async_script("axe.run().then(arguments[0])")
-                assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
-                assert len(found["passes"]) > 30
+                require_no_violation(browser)
         browser.execute_script("delete document.documentElement.dataset.theme")
         shown_at(browser, 390)
+        if AXE.exists():
+            require_no_violation(browser)
         assert browser.execute_script("return document.documentElement.scrollWidth") == 390
         printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
         assert base64.b64decode(printed["data"]).startswith(b"%PDF")
@@ -379,6 +394,49 @@ def test_ranks_are_drawn_and_an_iteration_can_be_looked_at(job_page: Path) -> No
         said = chart.find_element("xpath", "following-sibling::p")
         wait(browser, lambda: said.text.startswith("rank "))
         assert ", iteration " in said.text
+
+
+def test_requests_are_drawn_and_one_can_be_looked_at(served_page: Path) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    with opened(served_page) as browser:
+        titles = [e.text for e in browser.find_elements("css selector", ".chart-title")]
+        number = next(i for i, text in enumerate(titles) if text.startswith("requests of chat"))
+        chart = browser.find_elements("css selector", ".timeline .chart")[number]
+        canvas = chart.find_element("css selector", "canvas")
+        keys = [e.text for e in browser.find_elements("css selector", ".timeline .key")]
+        assert keys[-1] == "first token"
+        assert len(keys) == 6, keys
+        image = "return arguments[0].toDataURL()"
+        whole = browser.execute_script(image, canvas)
+        kinds = ("idle", "series-0", "series-4", "series-3", "series-2", "ink")
+        counts = browser.execute_script(COUNTED, canvas, kinds)
+        assert all(count > 20 for count in counts), dict(zip(kinds, counts, strict=True))
+        # The mean time to the first token and its parts stand in the table below the bars.
+        rows = [e.text for e in browser.find_elements("css selector", ".bands + .scroll tbody tr")]
+        assert [row.split(" ")[0] for row in rows] == ["all", "fastest", "50%", "slowest"]
+        bars = browser.find_elements("css selector", ".bands g[aria-label=bar] rect")
+        assert len(bars) == 4 * 4
+        # Requests are rows: the slowest is chosen by keyboard, and the address says so.
+        row = browser.find_elements("css selector", ".served tr.choice")[0]
+        browser.execute_script("arguments[0].focus()", row)
+        row.send_keys("\n")
+        wait(browser, lambda: browser.execute_script(image, canvas) != whole)
+        place = browser.execute_script("return location.hash")
+        assert "from=" in place
+        assert "to=" in place
+        # The pointer says which request is under it, and what it does.
+        over = chart.find_element("css selector", ".u-over")
+        browser.execute_script(
+            "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", over
+        )
+        ActionChains(browser).move_to_element_with_offset(over, 0, 2).perform()
+        said = "return [...document.querySelectorAll('.timeline .said')].map(p => p.textContent)"
+        wait(browser, lambda: any(browser.execute_script(said)))
+        told = next(text for text in browser.execute_script(said) if text)
+        assert re.match(
+            r"request \d+, prefill on h\d, decode on h\d: [a-z, ]+, [\d.]+ [mµ]?s; ", told
+        )
 
 
 def test_paper_is_light(browser: Any) -> None:

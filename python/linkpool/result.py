@@ -366,6 +366,7 @@ class Result:
         queues: Sequence[str] = (),
         every: str = "10us",
         ranks: bool = False,
+        requests: bool = False,
     ) -> None:
         """Make the run again, and write what happens to flows as a trace for ui.perfetto.dev.
 
@@ -375,10 +376,12 @@ class Result:
             queues: links, as in `S1->W`, whose queue lengths are traced, too.
             every: the sampling interval of queues.
             ranks: what ranks of jobs do, to the end of the run; then no flow unless it is named.
+            requests: what requests to models do; then no flow unless it is named, and the run is
+                not made again for requests alone.
 
         Raises:
-            ReplayError: there is no such flow, there are no ranks, a flow cannot be traced, or the
-                run is not the same.
+            ReplayError: there is no such flow, there are no ranks or requests, a flow cannot be
+                traced, or the run is not the same.
             ScenarioError: there is no such link.
 
         Warns:
@@ -386,7 +389,13 @@ class Result:
 
         """
         note: str = verb("Result.perfetto")(
-            self, out, flows=flows, queues=queues, every=every, ranks=ranks
+            self,
+            out,
+            flows=flows,
+            queues=queues,
+            every=every,
+            ranks=ranks,
+            requests=requests,
         )
         if note:
             warnings.warn(

@@ -54,6 +54,12 @@ export interface Heat {
   paused: [number, number, number][];
 }
 
+/** The edges of spans in seconds, and what each is, by number. */
+export interface Spans {
+  t: number[];
+  k: number[];
+}
+
 /** What ranks of a job did over time. */
 export interface Job {
   name: string;
@@ -63,8 +69,7 @@ export interface Job {
   hosts: string[];
   /** In so many parts of its time a rank has what it did for most of each; null: nothing is left out. */
   parts: Maybe;
-  /** Of each rank the edges of spans in seconds, what each is, by number, and its iteration. */
-  rows: { t: number[]; k: number[]; i: number[] | null }[];
+  rows: (Spans & { /** The iteration of each span. */ i: number[] | null })[];
 }
 
 export interface Ranks {
@@ -72,6 +77,40 @@ export interface Ranks {
   kinds: string[];
   /** What the scenario has in store: stragglers, failures. */
   plan: string[];
+  table: Table;
+  /** Of each row of the table: from when until when. */
+  when: [number, number][];
+}
+
+/** What requests to a model did over time, in order of arrival. */
+export interface Served {
+  name: string;
+  /** The number of requests; those that are drawn, their prefill and decode hosts, and when they had their first token follow. */
+  of: number;
+  requests: number[];
+  hosts: [string, string | null][];
+  first: Maybe[];
+  rows: Spans[];
+}
+
+/** Statistics of times. */
+export interface Times {
+  mean_s: Maybe;
+  p50_s: Maybe;
+  p90_s: Maybe;
+  p99_s: Maybe;
+  max_s: Maybe;
+  /** Which of these are lower bounds. */
+  at_least: string[];
+}
+
+export interface Requests {
+  kinds: string[];
+  jobs: Served[];
+  /** By label: times to the first token, and per token behind it. */
+  times: { label: string; requests: number; answered: number; ttft: Times; tpot: Times }[];
+  /** Of all requests of a label, and of faster and slower ones: the mean time to the first token, and of the first `kinds` in it. */
+  bands: { label: string; band: string; requests: number; waiting: number; ttft_s: number; parts: number[] }[];
   table: Table;
   /** Of each row of the table: from when until when. */
   when: [number, number][];
@@ -105,6 +144,7 @@ export interface ResultData {
   heat: Heat | null;
   failures: Columns | null;
   ranks: Ranks | null;
+  requests: Requests | null;
   goodput: { spread: boolean; step: number; t: number[]; series: Record<string, number[]> };
   fabric: Fabric | string;
   tables: Table[];

@@ -55,5 +55,5 @@ export function cell(name: string, value: number | string | boolean | null): str
 
 /** The heading of a column. */
 export function heading(name: string): string {
-  return name.replace(/_(s|bps|bytes|pkts|share)$/, "").replaceAll("_", " ").replace(/\bfct\b/, "FCT").replace(/\bjct\b/, "JCT");
+  return name.replace(/_(s|bps|bytes|pkts|share)$/, "").replaceAll("_", " ").replace(/\bfct\b/, "FCT").replace(/\b(jct|ttft|tpot)\b/, (short) => short.toUpperCase());
 }

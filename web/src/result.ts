@@ -6,6 +6,7 @@ import { KINDS } from "./events";
 import { fabric } from "./fabric";
 import { count, givenBytes, number, rate, seconds } from "./format";
 import { note, type Place } from "./place";
+import { served } from "./requests";
 import { rows, scatter } from "./scatter";
 import { table } from "./table";
 import { Timeline } from "./timeline";
@@ -20,8 +21,9 @@ export function result(of: ResultData, at: Place): HTMLElement {
   const moved = ([from, to]: [number, number]): void => note({ result: of.name, flow: open, from, to });
   const timeline = new Timeline(of, moved);
   const go = (range: [number, number]): void => { timeline.zoom(range); moved(range); };
+  const lookAt = (range: [number, number]): void => { go(range); document.querySelector(".timeline")!.scrollIntoView({ block: "start" }); };
   const heading = h("h3", { id: "flow-title" });
-  const facts = h("dl", { class: "facts" });
+  const facts = h("dl", { class: "facts", tabindex: 0 });
   const keys = h("p", { class: "legend" });
   const story = h("div", {});
   let life: [number, number] = [0, of.end];
@@ -41,7 +43,7 @@ export function result(of: ResultData, at: Place): HTMLElement {
       ...kinds.map((kind) => h("span", { class: "key" }, h("i", { style: `background:var(--${KINDS[kind].colour})` }), KINDS[kind].name)),
       ...(lane && Object.keys(lane.suppressed).length ? [h("span", { class: "key" }, h("i", { style: "background:var(--suppressed)" }), "suppressed: the subflow sends no new data")] : []),
     );
-    story.replaceChildren(...(lane?.story ? [h("details", { open: true }, h("summary", {}, "Why it took so long"), h("pre", { class: "story" }, lane.story))] : []));
+    story.replaceChildren(...(lane?.story ? [h("details", { open: true }, h("summary", {}, "Why it took so long"), h("pre", { class: "story", tabindex: 0 }, lane.story))] : []));
     timeline.show(number, life);
   };
   const pick = (flow: number): void => {
@@ -55,8 +57,8 @@ export function result(of: ResultData, at: Place): HTMLElement {
   const first = byNumber.get(at.flow ?? -1) ?? slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
   requestAnimationFrame(() => {
     if (first) choose(first.flow); else timeline.show(null, [0, of.end]);
-    // Ranks are seen best in the whole run.
-    if (of.ranks && at.flow === undefined && at.from === undefined) timeline.zoom([0, of.end]);
+    // Ranks and requests are seen best in the whole run.
+    if ((of.ranks || of.requests) && at.flow === undefined && at.from === undefined) timeline.zoom([0, of.end]);
     if (at.from !== undefined && at.to !== undefined && at.from < at.to) timeline.zoom([at.from, at.to]);
     if (at.flow !== undefined || at.from !== undefined) window.scrollIntoView();
   });
@@ -78,16 +80,17 @@ export function result(of: ResultData, at: Place): HTMLElement {
       card(count(drops), "packets dropped", `${lost ? `${count(lost)} lost on links, ` : ""}${count(marks)} marked`),
       card(seconds(Number(of.run.simulated_s)), "simulated", `in ${seconds(Number(of.run.wall_s))}, ${count(Number(of.run.packet_hops))} packet-hops`),
     ),
-    groups.length > 1 ? table({ title: "By transport", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g.at_least.includes(n) ? `≥ ${seconds((g as any)[n])}` : (g as any)[n]))) }) : null,
+    groups.length > 1 ? section("By transport", "", table({ title: "", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g.at_least.includes(n) ? `≥ ${seconds((g as any)[n])}` : (g as any)[n]))) })) : null,
     section("Which flows were slow", "Each dot is a flow, each triangle one that had not finished when the run ended and will be slower. Lines: median, and dotted the 99th percentile, of flows of about that size. Click a flow to open it.",
       h("div", { class: "two" }, scatter(of, pick), table(slow, (row) => pick(row[0] as number)))),
     of.ranks ? section("Iterations of jobs", "Where the time of an iteration went, as means over its ranks. Lost is what was done again after a failure, and recoveries from failures. Click an iteration to see it over time. " + of.ranks.table.note,
-      of.ranks.plan.length ? h("ul", {}, ...of.ranks.plan.map((line) => h("li", {}, line))) : null, iterations(of.ranks, (range) => { go(range); document.querySelector(".timeline")!.scrollIntoView({ block: "start" }); })) : null,
+      of.ranks.plan.length ? h("ul", {}, ...of.ranks.plan.map((line) => h("li", {}, line))) : null, iterations(of.ranks, lookAt)) : null,
+    of.requests ? section("Requests to models", "The time to first token (TTFT) and per output token behind it (TPOT). Click a request to see it over time.", served(of.requests, lookAt)) : null,
     window,
     section("The fabric", "", fabric(of.fabric)),
     section("Tables", "Click a heading to sort.", ...of.tables.map((each) => table(each))),
     section("What this page is made of", "", h("ul", {}, ...of.notes.map((note) => h("li", {}, note))),
-      h("details", {}, h("summary", {}, "The scenario as run"), h("pre", {}, of.scenario))),
+      h("details", {}, h("summary", {}, "The scenario as run"), h("pre", { tabindex: 0 }, of.scenario))),
   );
 }
 

@@ -1,11 +1,13 @@
 // One axis of time: lanes of a flow's subflows, links as a strip of heat, goodput of all flows. Drag to zoom, double click to go back.
 
 import uPlot from "uplot";
-import type { Heat, ResultData } from "./data";
+import type { Heat, ResultData, Spans } from "./data";
 import { h } from "./dom";
 import { KINDS } from "./events";
 import { number, rate } from "./format";
-import { drawRanks, legend, names, under } from "./ranks";
+import { namesOfRanks, RANKS, rankUnder } from "./ranks";
+import { drawFirst, firstToken, namesOfRequests, REQUESTS, requestUnder } from "./requests";
+import { drawSpans, type Kinds, legend } from "./spans";
 import { colour, onTheme, ramp, series } from "./theme";
 import { rows } from "./scatter";
 import { decimals } from "./ticks";
@@ -38,6 +40,7 @@ export class Timeline {
     this.range = range;
     if (flow !== null) this.lanes(flow);
     this.ranks();
+    this.requests();
     this.strip();
     this.goodput();
   }
@@ -117,26 +120,43 @@ export class Timeline {
   private ranks(): void {
     if (!this.of.ranks) return;
     const { jobs, kinds } = this.of.ranks;
-    this.box.append(legend(jobs, kinds));
+    this.box.append(legend(jobs.flatMap((job) => job.rows), kinds, RANKS));
     for (const job of jobs) {
-      const [n, labels] = [job.rows.length, names(job)];
-      const left = n < job.of ? `; ${n} of ${job.of} are shown` : "";
-      const said = h("p", { class: "said", "aria-live": "off" });
-      this.add(`ranks of ${job.name}, those first that waited least for others${left}`, n * ROW, {
-        series: [{ stroke: "transparent", points: { show: false } }],
-        scales: { y: { range: [0, n] } },
-        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
-        axes: [{
-          grid: { show: false }, splits: () => labels.map((_, i) => n - i - 0.5), values: () => labels,
-          font: "10px system-ui, sans-serif", space: 1, gap: 6,
-        }],
-        hooks: {
-          draw: [(chart) => drawRanks(chart, job, kinds)],
-          setCursor: [(chart) => { if (chart.over.matches(":hover")) said.textContent = under(chart, job, kinds); }],
-        },
-      }, [[0, this.of.end], [0, 0]], true);
-      this.box.append(said);
+      const left = job.rows.length < job.of ? `; ${job.rows.length} of ${job.of} are shown` : "";
+      this.spans(`ranks of ${job.name}, those first that waited least for others${left}`, job.rows, namesOfRanks(job), kinds, RANKS,
+        (chart) => rankUnder(chart, job, kinds));
     }
+  }
+
+  private requests(): void {
+    if (!this.of.requests) return;
+    const { jobs, kinds } = this.of.requests;
+    this.box.append(legend(jobs.flatMap((job) => job.rows), kinds, REQUESTS, firstToken()));
+    for (const job of jobs) {
+      const left = job.rows.length < job.of ? `; of ${job.of} the slowest and others are shown` : "";
+      this.spans(`requests of ${job.name} in order of arrival${left}`, job.rows, namesOfRequests(job), kinds, REQUESTS,
+        (chart) => requestUnder(chart, job, kinds), (chart) => drawFirst(chart, job));
+    }
+  }
+
+  /** A row of spans for each label; `under` says what is under the pointer, `more` draws above the spans. */
+  private spans(title: string, rows: Spans[], labels: string[], names: string[], kinds: Kinds, under: (chart: uPlot) => string, more: (chart: uPlot) => void = () => {}): void {
+    const n = rows.length;
+    const said = h("p", { class: "said", "aria-live": "off" });
+    this.add(title, n * ROW, {
+      series: [{ stroke: "transparent", points: { show: false } }],
+      scales: { y: { range: [0, n] } },
+      cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
+      axes: [{
+        grid: { show: false }, splits: () => labels.map((_, i) => n - i - 0.5), values: () => labels,
+        font: "10px system-ui, sans-serif", space: 1, gap: 6,
+      }],
+      hooks: {
+        draw: [(chart) => { drawSpans(chart, rows, names, kinds); more(chart); }],
+        setCursor: [(chart) => { if (chart.over.matches(":hover")) said.textContent = under(chart); }],
+      },
+    }, [[0, this.of.end], [0, 0]], true);
+    this.box.append(said);
   }
 
   private strip(): void {

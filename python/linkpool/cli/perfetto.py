@@ -33,17 +33,28 @@ def perfetto(
     ranks: Annotated[
         bool, typer.Option("--ranks", help="What ranks of jobs do; no flow unless it is named.")
     ] = False,
+    requests: Annotated[
+        bool,
+        typer.Option("--requests", help="What requests to models do; no flow unless it is named."),
+    ] = False,
     run_code: RunCode = False,
 ) -> None:
     """Make the run of a result again, and write what happens to flows as a Perfetto trace.
 
     A flow is a process, a subflow a track; open the file in ui.perfetto.dev. The run is made again
-    on one core, up to the end of the flows; with --ranks to its end.
+    on one core, up to the end of the flows; with --ranks to its end; for --requests alone not at
+    all.
     """
     result = require_result(directory, run_code)
     try:
         note = write(
-            result, out, flows=flows or None, queues=queues or (), every=every, ranks=ranks
+            result,
+            out,
+            flows=flows or None,
+            queues=queues or (),
+            every=every,
+            ranks=ranks,
+            requests=requests,
         )
     except (ReplayError, _core.ScenarioError) as error:
         fail(str(error))

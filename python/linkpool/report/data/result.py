@@ -12,6 +12,7 @@ from linkpool.report.data.lanes import MOST as MOST_LANES
 from linkpool.report.data.lanes import chosen, lanes
 from linkpool.report.data.numbers import columns
 from linkpool.report.data.ranks import ranks
+from linkpool.report.data.requests import MOST_REQUESTS, requests
 from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
 from linkpool.report.data.traced import add_traces, how_many
@@ -37,8 +38,8 @@ def result_data(
     """
     result = slowest_run(arm.results)
     picture = fabric(result)
-    of_ranks = ranks(result)
-    end = max(active_end(result), of_ranks["end"] if of_ranks else 0.0)
+    of_ranks, of_requests = ranks(result), requests(result)
+    end = max([active_end(result), *(of["end"] for of in (of_ranks, of_requests) if of)])
     with_lanes, recorded = chosen(result, list(asked))
     of_flows = flows(result, with_lanes)
     strip = heat(result, end)
@@ -62,6 +63,7 @@ def result_data(
         "lanes": of_lanes,
         "heat": strip,
         "ranks": of_ranks,
+        "requests": of_requests,
         "failures": columns(failures(result), 10) if result.has("changes") else None,
         "goodput": goodput(result, end),
         "fabric": picture,
@@ -72,6 +74,7 @@ def result_data(
             *([note] if note else []),
             *_notes(result, of_flows, recorded, len(with_lanes), strip),
             *_of_ranks(result, of_ranks),
+            *_of_requests(of_requests),
         ],
     }
 
@@ -108,6 +111,17 @@ def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
                 "did for most of it."
             )
     return notes
+
+
+def _of_requests(of_requests: dict[str, Any] | None) -> list[str]:
+    """Say which requests the page leaves out."""
+    return [
+        f"{len(job['requests'])} of the {job['of']} requests of {job['name']} are drawn: the "
+        f"{MOST_REQUESTS // 2} slowest, and others spread evenly by arrival. Percentiles and means "
+        "are those of all."
+        for job in (of_requests or {"jobs": []})["jobs"]
+        if len(job["requests"]) < job["of"]
+    ]
 
 
 def _notes(

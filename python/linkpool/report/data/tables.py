@@ -59,7 +59,7 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def tables(result: Result) -> list[dict[str, Any]]:
-    """Return the tables of links, layers, jobs and requests."""
+    """Return the tables of links, layers, jobs and workloads."""
     links = result.links.sort("utilisation", "link", descending=[True, False], nulls_last=True)
     note = "" if links.height <= MOST_ROWS else f"the {MOST_ROWS} busiest of {links.height}"
     found = [table("Links", note, links.select([*LINKS, "max_queue_pkts"]).head(MOST_ROWS))]
@@ -70,14 +70,6 @@ def tables(result: Result) -> list[dict[str, Any]]:
         note = "" if jobs.height <= MOST_ROWS else f"the {MOST_ROWS} slowest of {jobs.height}"
         chosen = ["label", "kind", "job", "start_s", "jct_s", "flows", "measured"]
         found.append(table("Jobs", note, jobs.select(chosen).head(MOST_ROWS)))
-    if result.has("requests"):
-        requests = result.requests.sort("ttft_s", descending=True, nulls_last=False)
-        note = (
-            "" if requests.height <= MOST_ROWS else f"the {MOST_ROWS} slowest of {requests.height}"
-        )
-        chosen = ["label", "request", "prompt_tokens", "output_tokens", "prefill_host"]
-        chosen += ["decode_host", "arrival_s", "ttft_s", "tpot_s", "tokens", "measured"]
-        found.append(table("Requests", note, requests.select(chosen).head(MOST_ROWS)))
     workloads = result.workloads.select(
         "label", "kind", "transport", "sizes", "mean_bytes", "load", "not_started"
     )
