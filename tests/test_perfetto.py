@@ -13,7 +13,8 @@ import pytest
 import linkpool
 from linkpool.perfetto import perfetto
 from linkpool.request_spans import request_spans
-from test_request_spans import LINES, RUN, transfer
+from tables import finished, table, write_result
+from test_request_spans import LINES, RUN, lives, transfer
 
 pytestmark = pytest.mark.core
 
@@ -480,6 +481,29 @@ def test_slices_of_many_requests_are_their_spans(tmp_path: Path, drain: str) -> 
         .rows()
     )
     assert there == expected > 0
+
+
+def test_requests_have_as_many_lanes_as_they_need(tmp_path: Path) -> None:
+    """The third of `LIVES` ends when the fifth comes, which takes its lane."""
+    for number, requests in enumerate((lives(), lives()[[2, 4]])):
+        out, trace = tmp_path / f"out{number}", tmp_path / f"trace{number}"
+        write_result(out, table("flows", [finished(0.1)]), requests=requests)
+        linkpool.Result(out).perfetto(trace, requests=True)
+        tracks = read(trace).tracks.values()
+        lanes = [track for track in tracks if track.name.startswith("requests") and track.slices]
+        times = requests.select("arrival_s", until=pl.col("end_s").fill_null(1.0)).rows()
+        assert len(lanes) == max(sum(a <= at < b for a, b in times) for at, _ in times)
+    assert len(lanes) == 1
+
+
+def test_events_of_requests_are_in_order_of_time(tmp_path: Path) -> None:
+    write_result(tmp_path / "out", table("flows", [finished(0.1)]), requests=lives())
+    linkpool.Result(tmp_path / "out").perfetto(tmp_path / "trace", requests=True)
+    whole: Any = PB.Trace()
+    whole.ParseFromString((tmp_path / "trace").read_bytes())
+    events = [p.timestamp for p in whole.packet if p.HasField("track_event")]
+    assert events == sorted(events)
+    assert {packet.trusted_packet_sequence_id for packet in whole.packet} == {2}
 
 
 def test_requests_beside_a_flow_that_is_named(served: linkpool.Result, tmp_path: Path) -> None:
