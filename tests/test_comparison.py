@@ -1,8 +1,10 @@
 """Comparisons of a few numbers, as text and as LaTeX."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import product
+from html import unescape
+from itertools import pairwise, product
 from pathlib import Path
 
 import polars as pl
@@ -337,3 +339,76 @@ def test_two_digits_of_the_ends_of_an_interval_stand_around_the_mean(
     rest = {"at_least": False, "why": None}
     table = pl.DataFrame([{**what, **values, **rest}], schema_overrides=POOLED)
     assert lines(Comparison.of_pooled(table, ("arm",), {})) == [["slowdown p99, n 300", shown]]
+
+
+def cells(found: Comparison) -> dict[str, list[list[str]]]:
+    """Return the texts of the cells of a comparison by form: rows of columns.
+
+    On a terminal a cell ends where the name of its column does.
+    """
+    head, _, *rows = found.text(400).splitlines()
+    ends = [match.end() for match in re.finditer(r"\S+( \S+)*", head)]
+    terminal: list[list[str]] = []
+    for line in rows:
+        columns = [line[a:b].strip() for a, b in pairwise([0, *ends])]
+        value = columns[0].partition("  ")[2]
+        if line[:4].strip():  # the name of a row, or of its part
+            terminal.append([value.strip(), *columns[1:]])
+        else:
+            more = [columns[0], *columns[1:]]
+            terminal[-1] = [f"{a} {b}".strip() for a, b in zip(terminal[-1], more, strict=True)]
+    terminal = [row for row in terminal if any(row)]  # headings of parts have none
+    markdown = [
+        [re.sub(r"\\(.)", r"\1", cell.replace("<br>", " ")) for cell in line[2:-2].split(" | ")][1:]
+        for line in found.markdown().splitlines()[2:]
+    ]
+    notebook = [
+        [unescape(cell.replace("<br>", " ")) for cell in re.findall(r"<td>(.*?)</td>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", found.html())[1:]
+    ]
+    return {"terminal": terminal, "markdown": markdown, "notebook": notebook}
+
+
+def test_all_forms_say_the_same() -> None:
+    """Times with intervals and a ratio, a bound with unfinished flows, and no value at all."""
+    bound = [(0.01, 100, 3), (0.02, 100, 0), (0.0004, 100, 4)]
+    few: Sequence[tuple[float | None, int, int]] = [(None, 90, 0)] * 3
+    ten = [(10 * v, n, c) for v, n, c in BASE]
+    found = cells(of_times({"dctcp": BASE, "amp": ten, "lia": bound, "xmp": few}))
+    assert found["terminal"] == found["markdown"] == found["notebook"]
+    assert found["markdown"] == [
+        [
+            "2 ms (360 us to 11 ms)",
+            "20 ms (3.6 to 110) ×10 (10 to 10) higher in 3 of 3 seeds *",
+            "≥ 4.31 ms 7 of 300 unfinished ×≥ 2.15 higher in 2 of 3 seeds",
+            "p99 needs 100 values",
+        ]
+    ]
+
+
+def test_markdown_has_groups_and_shows_what_it_means() -> None:
+    found = comparison(arm=[{"name": "a|b"}, {"name": "x_y*z"}], vary={"queue.mark": [10, 20]})
+    assert found.markdown().splitlines() == [
+        r"|  | a\|b | x\_y\*z |",
+        "| --- | ---: | ---: |",
+        "| **queue.mark 10** |  |  |",
+        "| jain index | 0.5 | 1<br>×2 |",
+        "| **queue.mark 20** |  |  |",
+        "| jain index | 0.75 | 1.25<br>×1.67 |",
+    ]
+
+
+def test_html_has_groups_and_names_as_they_are() -> None:
+    found = comparison(arm=[{"name": "<a>"}, {"name": "b"}], vary={"queue.mark": [10]}).html()
+    assert "<th>&lt;a&gt;</th><th>b</th>" in found
+    assert "<td>0.5</td><td>0.75<br>×1.5</td>" in found
+
+
+def test_the_ends_of_a_ratio_are_on_their_sides_of_one() -> None:
+    """Logarithms 0.06, 0.07 and 0.08: 0.07 plus and minus 4.3027 times 0.01 / sqrt(3), or 0.02484.
+
+    The ends are 1.0462 and 1.0995. Two digits of the first would be 1, which is no difference.
+    """
+    close = [(math.exp(x), 100, 0) for x in (0.06, 0.07, 0.08)]
+    found = of_times({"dctcp": [(1.0, 100, 0)] * 3, "amp": close})
+    assert "×1.07 (1.05 to 1.1)" in found.text()

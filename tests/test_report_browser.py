@@ -16,6 +16,8 @@ import linkpool
 from linkpool.report.page import write_report
 from linkpool.study import Study
 from linkpool.study.arms import arms_of
+from linkpool.study.comparison import Comparison
+from test_comparison import cells
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
@@ -437,6 +439,32 @@ def test_requests_are_drawn_and_one_can_be_looked_at(served_page: Path) -> None:
         assert re.match(
             r"request \d+, prefill on h\d, decode on h\d: [a-z, ]+, [\d.]+ [mµ]?s; ", told
         )
+
+
+def test_a_table_of_arms_says_what_terminal_markdown_and_notebook_say(tmp_path: Path) -> None:
+    """Intervals by their ends or as a share, ratios, seeds, bounds, and why there is no value."""
+    (tmp_path / "a.toml").write_text(SCENARIO.replace("300ms", "1ms"), encoding="utf-8")
+    text = """
+        base = "a.toml"
+        seeds = 3
+        measures = ["slowdown.p50", "fct@all", "goodput.mean", "timeouts.total", "loss@all"]
+        report = true
+        arm = [{ name = "deep" }, { name = "shallow", set = { queue.limit = 8 } }]
+    """
+    made = Study.parse(text, tmp_path / "s.toml").run(tmp_path / "out")
+    comparison = Comparison(made.statistics, tuple(made.study.keys), made.study.reference)
+    expected = cells(comparison)
+    texts = """return [...document.querySelectorAll(".compare tbody tr")].map((row) =>
+        [...row.querySelectorAll("td")].map((cell) =>
+            [...cell.childNodes].map((part) => part.textContent).filter(Boolean).join(" ")))"""
+    with opened(made.dir / "report.html") as browser:
+        shown = browser.execute_script(texts)
+        assert shown == expected["terminal"] == expected["markdown"] == expected["notebook"]
+        for part, least in (("(", 5), ("±", 2), ("×", 3), ("≥", 1), ("needs", 1), ("in 3 of 3", 1)):
+            assert sum(part in text for row in shown for text in row) >= least, part
+        below = browser.find_elements("css selector", ".compare .quiet")[-1].text
+        for note in (*comparison.legend(3), *comparison.notes()):
+            assert note.startswith("n: ") or f"{note[:1].upper()}{note[1:]}." in below
 
 
 def test_paper_is_light(browser: Any) -> None:

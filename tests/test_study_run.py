@@ -229,7 +229,8 @@ def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: St
         what: None if ratio is None else pytest.approx(ratio, rel=1e-4)
         for what, ratio in ratios.items()
     }, "to dctcp with the same mark"
-    assert "ratios to dctcp at the same settings, paired by seed" in content["study"]["note"]
+    notes = " ".join(content["study"]["notes"])
+    assert "× is the ratio to dctcp at the same settings, paired by seed" in notes
     for shown, (arm, results) in zip(content["results"], answer.arms().items(), strict=True):
         assert shown["name"] == arm
         slowdowns = [

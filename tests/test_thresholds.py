@@ -64,6 +64,17 @@ def test_the_whole_interval_is_to_be_there(claim: dict[str, Any], holds: Holds) 
     assert verdicts(data(THREE), **claim) == [("a", holds)]
 
 
+def test_the_ends_that_are_shown_are_on_their_side_of_the_bound() -> None:
+    """The end 4.484 would be 4.5 with two digits, above the bound that it is below."""
+    table = data(THREE)
+    shown = {
+        bound: judge([Threshold(measure="goodput.mean@all", below=bound)], table, ["arm"])[0]
+        for bound in (9.0, 4.49)
+    }
+    assert shown[9.0].measured == "2 bit/s (-0.48 to 4.5)"
+    assert (shown[4.49].measured, shown[4.49].holds) == ("2 bit/s (-0.484 to 4.48)", Holds.YES)
+
+
 def test_one_seed_has_no_interval() -> None:
     assert verdicts(data({"a": [2.0]}), below=2.1) == [("a", Holds.YES)]
     assert verdicts(data({"a": [2.0]}), below=1.9) == [("a", Holds.NO)]

@@ -8,8 +8,6 @@ import { NARROW, onTheme, SERIES, series } from "./theme";
 import { labelWidth } from "./ticks";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
-const BOUNDS: Record<string, string> = { "": "", ">=": "≥ ", "<=": "≤ " };
-const bound = (row: Measured): string => (row.at_least ? "≥ " : "");
 /** Means that differ by more than this have a logarithmic axis, if all are above 0. */
 const WIDE = 10;
 
@@ -61,30 +59,25 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
         Plot.link(rows.filter((row) => row.low !== null), { x1: low, x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
         Plot.dot(rows.filter((row) => !row.at_least), { x: "mean", y: "arm", fill: "arm", r: 6 }),
         Plot.dot(rows.filter((row) => row.at_least), { x: "mean", y: "arm", stroke: "arm", strokeWidth: 2, symbol: "triangle", rotate: 90, r: 6 }),
-        Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => bound(row) + format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
+        Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => row.cell.value, dy: -13, fill: "currentColor" }),
       ],
     }), `${chosen} of each arm; the table has the same numbers`));
   };
-  const value = (row: Measured | undefined, as: (v: number | null) => string): HTMLElement => {
-    if (row && row.mean === null) return h("td", { class: "number" }, "-", h("small", {}, row.why ?? ""));
-    const ratio = row?.ratio;
-    const interval = row && row.low !== null ? `${as(row.low)} to ${as(row.high)}` : "";
-    const side = row && (row.higher ?? 0) >= (row.lower ?? 0) ? "higher" : "lower";
-    const seeds = row?.pairs && row.pairs > 1 && row[side] ? `${side} in ${row[side]} of ${row.pairs} seeds${row.differs ? " *" : ""}` : "";
-    const ends = row && row.ratio_low !== null && row.ratio !== 1 ? ` (${number(row.ratio_low)} to ${number(row.ratio_high)})` : "";
-    return h("td", { class: "number" }, row ? bound(row) + as(row.mean) : as(null),
-      interval ? h("small", {}, interval) : null,
-      row?.at_least ? h("small", {}, `${row.unfinished} of ${row.count} unfinished`) : null,
-      ratio != null && ratio !== 1 ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${BOUNDS[row!.ratio_bound ?? ""]}${number(ratio)}${ends}`) : null,
-      row?.why && row.mean ? h("small", {}, row.why) : null,
-      seeds ? h("small", {}, seeds) : null);
+  const value = (row: Measured | undefined): HTMLElement => {
+    if (!row) return h("td", { class: "number" }, "-");
+    const { value, interval, unfinished, ratio, why, seeds } = row.cell;
+    const change = row.ratio !== null && Math.abs(row.ratio - 1) > 0.005;
+    return h("td", { class: "number" }, value,
+      ...[interval, unfinished].filter(Boolean).map((text) => h("small", {}, text)),
+      ratio ? h("small", { class: change ? "change" : null }, ratio) : null,
+      ...[why, ...seeds].filter(Boolean).map((text) => h("small", {}, text)));
   };
   const body = measures.map((measure) => {
     const choose = (): void => { chosen = measure; body.forEach((other) => other.classList.toggle("chosen", other === row)); draw(); };
     const row: HTMLElement = h("tr", {
       class: "choice", tabindex: 0, click: choose,
       keydown: ((event: KeyboardEvent) => { if (event.key === "Enter") choose(); }) as EventListener,
-    }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm), format(measure))));
+    }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm))));
     return row;
   });
   const heading = (arm: string): HTMLElement => {
@@ -105,6 +98,6 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map(heading))),
       h("tbody", {}, ...body))),
-    h("div", {}, title, box, h("p", { class: "quiet" }, [of.note, ...of.notes].join(" "))),
+    h("div", {}, title, box, h("p", { class: "quiet" }, of.notes.join(" "))),
   );
 }

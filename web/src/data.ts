@@ -151,6 +151,16 @@ export interface ResultData {
   notes: string[];
 }
 
+/** What a table says of a value, as a terminal does; texts are empty where there is nothing to say. */
+export interface Cell {
+  value: string;
+  interval: string;
+  unfinished: string;
+  ratio: string;
+  why: string;
+  seeds: string[];
+}
+
 /** A measure of an arm over the seeds; without seeds, `low` and `high` are null. */
 export interface Measured {
   measure: string;
@@ -160,23 +170,9 @@ export interface Measured {
   low: Maybe;
   high: Maybe;
   ratio: Maybe;
-  ratio_low: Maybe;
-  ratio_high: Maybe;
   /** The mean is a lower bound, as flows had not finished when the run ended. */
   at_least: boolean;
-  /** ">=" or "<=": the ratio is a bound. */
-  ratio_bound: string | null;
-  /** Seeds of which both have a value; of which this one is above the other, or below. */
-  pairs: Maybe;
-  higher: Maybe;
-  lower: Maybe;
-  /** It stands among all comparisons. */
-  differs: boolean | null;
-  /** Values of a sample, in all seeds, and how many of them are lower bounds. */
-  count: Maybe;
-  unfinished: Maybe;
-  /** Why the value, the ratio or its interval is missing. */
-  why: string | null;
+  cell: Cell;
 }
 
 export interface Content {
@@ -185,7 +181,7 @@ export interface Content {
   /** Of a study: what was asked, the answer, claims, what did not finish. */
   answers: string[];
   results: ResultData[];
-  study: { note: string; notes: string[]; rows: Measured[] } | null;
+  study: { notes: string[]; rows: Measured[] } | null;
 }
 
 /** Reads what stands in the page: JSON, compressed by gzip, in base64. */

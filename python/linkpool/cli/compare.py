@@ -11,16 +11,17 @@ from linkpool.cli.console import fail, say
 from linkpool.cli.show import period, require_result
 from linkpool.notices import unmet_changes
 from linkpool.study.arms import short_names
-from linkpool.study.comparison import COMPARED, Comparison
+from linkpool.study.comparison import COMPARED, Comparison, in_markdown
 from linkpool.study.measures import wanted
 from linkpool.study.remarks import counts_of, remarks
 
-Format: TypeAlias = Literal["table", "csv", "json", "latex"]
+Format: TypeAlias = Literal["table", "csv", "json", "latex", "markdown"]
 WIDTH = 80
 """Columns of tables, and of what is said of them."""
 
 FORMATS: TypeAlias = Annotated[
-    Format, typer.Option("--format", help="How it is written.", metavar="table|csv|json|latex")
+    Format,
+    typer.Option("--format", help="How it is written.", metavar="table|csv|json|latex|markdown"),
 ]
 
 
@@ -51,12 +52,12 @@ def compare(
     pairs = list(zip(names, results, strict=True))
     comparison = Comparison.of_results(pairs, chosen)
     write(comparison, form)
-    if form == "table":
-        print_notes(
-            f"× is the ratio to {names[0]}",
-            *comparison.notes(),
-            *remarks((name, counts_of(result)) for name, result in pairs),
-        )
+    print_notes(
+        form,
+        f"× is the ratio to {names[0]}",
+        *comparison.notes(),
+        *remarks((name, counts_of(result)) for name, result in pairs),
+    )
 
 
 def measures_of(text: str) -> list[str]:
@@ -70,10 +71,15 @@ def measures_of(text: str) -> list[str]:
     return names
 
 
-def print_notes(*notes: str) -> None:
-    """Print what a reader of a table must know, below it."""
-    for note in notes:
-        say(textwrap.fill(f"{note}.", WIDTH, subsequent_indent="  "))
+def print_notes(form: Format, *notes: str) -> None:
+    """Print what a reader of a table must know, below it; of data for programs nothing."""
+    if form == "latex":
+        say("\n".join(f"% {line}" for line in (r"needs \usepackage{booktabs}", *notes)))
+    elif form == "markdown":
+        say("\n" + "\n".join(f"- {in_markdown(note)}." for note in notes))
+    elif form == "table":
+        for note in notes:
+            say(textwrap.fill(f"{note}.", WIDTH, subsequent_indent="  "))
 
 
 def write(comparison: Comparison, form: Format) -> None:
@@ -82,5 +88,7 @@ def write(comparison: Comparison, form: Format) -> None:
         say(comparison.table.write_csv(), end="")
     elif form == "json":
         say(comparison.table.write_json())
+    elif form == "latex":
+        say(comparison.latex())
     else:
-        say(comparison.latex() if form == "latex" else comparison.text())
+        say(comparison.markdown() if form == "markdown" else comparison.text())

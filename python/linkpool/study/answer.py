@@ -7,6 +7,7 @@ import polars as pl
 
 from linkpool.intervals import CONFIDENCE, holm
 from linkpool.study import measures
+from linkpool.study.cell import ends
 from linkpool.study.model import ARM, Study, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import shown
@@ -130,8 +131,10 @@ def _distance(other: dict[str, Any]) -> str:
     bound = {">=": "at least ", "<=": "at most "}.get(other["ratio_bound"], "")
     said = f"has {bound}{show_number(other['ratio'])} times that"
     if other["ratio_low"] is not None:
-        ends = " to ".join(show_number(other[end]) for end in ("ratio_low", "ratio_high"))
-        said += f" (95%: {ends})"
+        low_to_high = ends(
+            other["ratio"], other["ratio_low"], other["ratio_high"], show_number, bound=1.0
+        )
+        said += f" (95%: {low_to_high})"
     return said
 
 

@@ -1,23 +1,26 @@
-"""Arms side by side: rows are measures, columns are arms, as text in 80 columns and as LaTeX.
+"""Arms side by side: rows are measures, columns are arms.
+
+As text in 80 columns, LaTeX, Markdown or HTML; `linkpool.study.cell` writes their cells.
 
 Where a study varies settings, the rows of each setting stand together under its name.
 """
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import zip_longest
 from typing import Any
 
 import polars as pl
 
 from linkpool.result import Result
+from linkpool.study.cell import Cell
 from linkpool.study.measures import ALL, MEASURES
 from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, CALLED, SEED, name_of
 from linkpool.study.statistics import OVER_SEEDS, POOLED, WHAT, over_seeds
-from linkpool.units import show_number, show_rate, show_seconds
 
 COMPARED = (
     "flows",
@@ -83,6 +86,37 @@ class Comparison:
         without |= {"mean": pl.col("value"), "seeds": pl.lit(1, pl.UInt32())}
         without |= dict.fromkeys(("count_least", "count_most"), pl.col("count"))
         return cls(table.with_columns(**without), keys, reference)
+
+    def cell(self, row: Mapping[str, Any]) -> Cell:
+        """Write a row of `table`."""
+        of = self.reference.items()
+        return Cell.of(row, bool(of) and all(row[key] == to for key, to in of), self._seeds)
+
+    @property
+    def _seeds(self) -> int:
+        return int(str(self.table["seeds"].max() or 0))
+
+    def legend(self, seeds: int) -> list[str]:
+        """Say what the numbers are, of so many seeds."""
+        to = f"× is the ratio to {name_of(self.reference)}" if self.reference else ""
+        if len(self.reference) < len(self.keys):
+            to += " at the same settings" if to else ""
+        if seeds == 1:
+            return [f"one seed: there is no interval{'; ' if to else ''}{to}"]
+        of_table = self.table["measure"].unique(maintain_order=True)
+        by_ratio = [name for name in of_table if MEASURES[name].by_ratio]
+        others = len(by_ratio) < len(of_table)
+        said = []
+        if by_ratio:
+            one = f"{' and '.join(by_ratio)}: geometric mean" if others else "geometric mean"
+            said.append(f"{one} over {seeds} seeds (its 95% interval: Student's t of logarithms)")
+        if others:
+            one = "others: mean" if by_ratio else "mean"
+            said.append(f"{one} over {seeds} seeds ± its 95% interval (Student's t)")
+        if to:
+            kinds = (["t of logarithms"] if by_ratio else []) + (["Fieller"] if others else [])
+            said.append(f"{to}, paired by seed (its 95% interval: {' or '.join(kinds)})")
+        return said
 
     def notes(self) -> list[str]:
         """Say what marks of the cells mean, as far as the comparison has them."""
@@ -152,11 +186,41 @@ class Comparison:
                 span = len(grid.columns) + 1
                 lines.append(rf"\multicolumn{{{span}}}{{l}}{{{_escape(group.name)}}} \\")
             for what, cells in group.rows:
-                columns = [grid.cell(name, cells) for name in grid.columns]
+                columns = [_wrapped(grid.cell(name, cells)) for name in grid.columns]
                 for texts in zip_longest([_name(what)], *columns, fillvalue=""):
                     row = " & ".join(_escape(text).translate(_IN_LATEX) for text in texts)
                     lines.append(row + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+    def markdown(self) -> str:
+        """Return the comparison as a table in Markdown, as GitHub and MkDocs read it."""
+        grid = self._grid()
+        rows = [["", *grid.columns], ["---", *["---:"] * len(grid.columns)]]
+        lines = [_cells(map(in_markdown, rows[0])), _cells(rows[1])]
+        for group in grid.groups:
+            if group.name:
+                lines.append(_cells([f"**{in_markdown(group.name)}**", *[""] * len(grid.columns)]))
+            for what, cells in group.rows:
+                texts = (grid.cell(name, cells).texts() for name in grid.columns)
+                shown = ("<br>".join(map(in_markdown, of)) for of in texts)
+                lines.append(_cells([in_markdown(_name(what)), *shown]))
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """Return the comparison as a table in HTML."""
+        grid = self._grid()
+        head = "".join(f"<th>{escape(name)}</th>" for name in grid.columns)
+        rows = [f"<tr><th></th>{head}</tr>"]
+        for group in grid.groups:
+            if group.name:
+                span = len(grid.columns) + 1
+                rows.append(f'<tr><th colspan="{span}">{escape(group.name)}</th></tr>')
+            for what, cells in group.rows:
+                texts = (grid.cell(name, cells).texts() for name in grid.columns)
+                shown = ("<br>".join(map(escape, of)) for of in texts)
+                columns = "".join(f"<td>{of}</td>" for of in shown)
+                rows.append(f"<tr><th>{escape(_name(what))}</th>{columns}</tr>")
+        return f"<table>{''.join(rows)}</table>"
 
     def _grid(self) -> "_Grid":
         """Sort the rows of the table into groups, rows and columns."""
@@ -182,7 +246,7 @@ class Comparison:
             )
             for name, of in found.items()
         ]
-        return _Grid(list(columns), groups, int(str(self.table["seeds"].max() or 0)))
+        return _Grid(list(columns), groups, self._seeds)
 
     def _named(self) -> set[str]:
         """Return the keys whose values go with the scenario's `name`, which then says enough."""
@@ -227,89 +291,26 @@ class _Grid:
         return self.columns[0]
 
     def column(self, name: str) -> list[list[str]]:
-        """Return the cells of a column."""
+        """Return the lines of the cells of a column."""
         rows = (cells for group in self.groups for _, cells in group.rows)
-        return [self.cell(name, cells) for cells in rows]
+        return [_wrapped(self.cell(name, cells)) for cells in rows]
 
-    def cell(self, name: str, cells: Mapping[str, dict[str, Any]]) -> list[str]:
-        """Return the lines of the cell of a column, given the cells of its row."""
+    def cell(self, name: str, cells: Mapping[str, dict[str, Any]]) -> Cell:
+        """Return the cell of a column, given the cells of its row."""
         row = cells.get(name)
-        if row is None:
-            return ["-"]
-        lines = _cell(row, name == self.first)
-        lacking = self.seeds - row["seeds"] if row["mean"] is not None else 0
-        return [*lines, f"without {lacking} of {self.seeds} seeds"] if lacking else lines
+        return Cell("-") if row is None else Cell.of(row, name == self.first, self.seeds)
 
 
-def _cell(row: dict[str, Any], is_first: bool) -> list[str]:
-    """Return the lines of a cell: the mean, the ratio, in how many seeds they differ, and why not.
-
-    The mean and the ratio have their intervals beside them.
-    """
-    if row["mean"] is None:
-        return textwrap.wrap(row["why"], NAME)
-    value = _show(row["mean"], row["unit"])
-    lines = [f"≥ {value}" if row["at_least"] else f"{value}{_interval(row)}"]
-    if row["at_least"]:
-        lines.append(f"{row['unfinished']} of {row['count']} unfinished")
-    if is_first:
-        return lines
-    if row["ratio"] is not None:
-        ratio = f"×{BOUNDS[row['ratio_bound']]}{show_number(row['ratio'])}"
-        ends = row["ratio_low"] is not None
-        if not ends and row["low"] is None and not row["at_least"]:
-            lines[0] += f" {ratio}"
-        else:
-            lines.append(
-                f"{ratio}{_ends(row['ratio'], row['ratio_low'], row['ratio_high'])}"
-                if ends
-                else ratio
-            )
-    if row["why"] is not None and row["mean"]:
-        lines += textwrap.wrap(row["why"], NAME)
-    return lines + _verdict(row)
-
-
-BOUNDS = {None: "", ">=": "≥ ", "<=": "≤ "}
-
-
-def _interval(row: dict[str, Any]) -> str:
-    """Write the interval of a mean: by its ends where these are not as far from it."""
-    if row["low"] is None or row["high"] is None or not row["mean"]:
-        return ""
-    measure = MEASURES.get(row["measure"])
-    if "value" not in row and not (measure is not None and measure.by_ratio):
-        return f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
-    ends = row["low"], row["high"]
-    if _stands(row["mean"], *ends):
-        ends = float(f"{row['low']:.2g}"), float(f"{row['high']:.2g}")
-    low, high = (_show(end, row["unit"]) for end in ends)
-    _, blank, unit = _show(row["mean"], row["unit"]).partition(" ")
-    if all(end.endswith(f"{blank}{unit}") for end in (low, high)):
-        low, high = (end.removesuffix(f"{blank}{unit}") for end in (low, high))
-    return f" ({low} to {high})"
-
-
-def _stands(mean: float, low: float, high: float) -> bool:
-    """Tell whether two digits of the ends are enough: 12.6 with 12.5 to 12.7 would be 13 to 13."""
-    first, last = float(f"{low:.2g}"), float(f"{high:.2g}")
-    return first < last and first <= mean <= last
-
-
-def _ends(ratio: float, low: float, high: float) -> str:
-    show = _rough if _stands(ratio, low, high) else show_number
-    return f" ({show(low)} to {show(high)})"
-
-
-def _verdict(row: dict[str, Any]) -> list[str]:
-    """Say in how many seeds a value is on the same side of the baseline's."""
-    if row["pairs"] is None or row["pairs"] < 2:
-        return []
-    side = "higher" if row["higher"] >= row["lower"] else "lower"
-    if row[side] == 0:
-        return []
-    mark = " *" if row["differs"] else ""
-    return [f"{side} in {row[side]} of {row['pairs']} seeds{mark}"]
+def _wrapped(cell: Cell) -> list[str]:
+    """Return the lines of a cell; a ratio without an interval stands beside a value without one."""
+    texts = cell.texts()
+    if texts[1:2] == [cell.ratio] and not cell.interval and "(" not in cell.ratio:
+        texts[:2] = [" ".join(texts[:2])]
+    return [
+        line
+        for text in texts
+        for line in (textwrap.wrap(text, NAME) if text == cell.why else [text])
+    ]
 
 
 def _count(cells: Mapping[str, dict[str, Any]]) -> str:
@@ -319,21 +320,6 @@ def _count(cells: Mapping[str, dict[str, Any]]) -> str:
     if not least:
         return ""
     return f", n {min(least)}" + (f"-{max(most)}" if min(least) < max(most) else "")
-
-
-def _show(value: float, unit: str) -> str:
-    if unit == "s":
-        return show_seconds(value)
-    if unit == "bit/s":
-        return show_rate(value).replace("bit/s", "b/s")
-    if value == int(value) and abs(value) < 1e6:
-        return f"{int(value)}"
-    return show_number(value)
-
-
-def _rough(value: float) -> str:
-    """Write a number with two significant digits: as many as the ends of an interval are worth."""
-    return show_number(float(f"{value:.2g}"))
 
 
 def _name(what: dict[str, Any]) -> str:
@@ -408,6 +394,16 @@ def _line(
         " " * GAP + text.rjust(_width(column)) for text, column in zip(texts, group, strict=True)
     )
     return label.ljust(first) + "".join(cells)
+
+
+def _cells(texts: Iterable[str]) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(texts)} |"
+
+
+def in_markdown(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
 _IN_LATEX = str.maketrans({"±": r"$\pm$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$"})

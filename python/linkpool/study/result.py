@@ -22,6 +22,7 @@ from linkpool.notices import unmet_changes
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
 from linkpool.study.answer import answer, asked
+from linkpool.study.comparison import Comparison
 from linkpool.study.measuring import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.remarks import COUNTS, remarks
@@ -255,9 +256,11 @@ class StudyResult:
         )
         claims = f"<p>claims</p><ul>{claims}</ul>" if claims else ""
         said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
-        with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
-            table = self.statistics._repr_html_()
-        whole = f"<details><summary>statistics</summary>{table}</details>"
+        study = self.study
+        comparison = Comparison(self.statistics, tuple(study.keys), study.reference)
+        notes = [*comparison.legend(len(study.seed_list)), *comparison.notes()]
+        below = "".join(f"<p><small>{escape(note)}</small></p>" for note in notes)
+        whole = f"<details><summary>statistics</summary>{comparison.html()}{below}</details>"
         return (
             f"<h4>{escape(title)}</h4><p>{escape(asked(self.study))}</p>"
             f"{answers}{claims}{said}{whole}"

@@ -1,14 +1,16 @@
 """What became of the claims of a user's study, with the confidence of its seeds."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from linkpool.plain import plain
 from linkpool.study import measures
+from linkpool.study.cell import ends
 from linkpool.study.model import flatten, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import Threshold, shown
@@ -88,19 +90,19 @@ def _about(claim: Threshold, row: Mapping[str, Any], arm: str) -> bool:
 
 
 def _judged(claim: Threshold, row: Mapping[str, Any]) -> tuple[Holds, str]:
+    show: Callable[[float], str] = show_number
     if claim.other is None:
         value, low, high = row["mean"], row["low"], row["high"]
-        floor, ceiling = bool(row["at_least"]), False
-        parts = [shown(claim.measure, end) for end in (value, low, high)]
+        floor, ceiling, times = bool(row["at_least"]), False, ""
+        show = partial(shown, claim.measure)
     else:
         value, low, high = row["ratio"], row["ratio_low"], row["ratio_high"]
-        floor, ceiling = row["ratio_bound"] == ">=", row["ratio_bound"] == "<="
-        parts = [f"×{show_number(end)}" for end in (value, low, high)]
+        floor, ceiling, times = row["ratio_bound"] == ">=", row["ratio_bound"] == "<=", "×"
     if value is None:
         return Holds.NO, row["why"] or "no value"
     bound = "≥ " if floor else "≤ " if ceiling else ""
-    interval = f" ({parts[1]} to {parts[2]})" if low is not None else ""
-    measured = f"{bound}{parts[0]}{interval}"
+    interval = "" if low is None else f" ({ends(value, low, high, show, claim.bound)})"
+    measured = f"{bound}{times}{show(value)}{interval}"
     below = claim.is_below
     if not (value < claim.bound if below else value > claim.bound):
         # A bound on the right side of the value may hide one that is there.

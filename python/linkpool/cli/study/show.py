@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
 import typer
 
 from linkpool import _core
@@ -13,8 +12,7 @@ from linkpool.cli.study.common import RESULTS, Out, load
 from linkpool.result import NotRecordedError
 from linkpool.study.comparison import Comparison
 from linkpool.study.edited import changes
-from linkpool.study.measures import MEASURES
-from linkpool.study.model import Study, StudyError, name_of
+from linkpool.study.model import StudyError
 from linkpool.study.result import StudyResult, is_study
 from linkpool.study.statistics import over_seeds
 from linkpool.study.statistics import pooled as pooled_samples
@@ -86,12 +84,10 @@ def print_study(result: StudyResult, form: Format, names: str | None) -> None:
         say(f"\n{study.title}")
     comparison = Comparison(table, tuple(study.keys), study.reference)
     write(comparison, form)
-    notes = [*_legend(study, table), *comparison.notes(), *result.remarks()]
-    if form == "latex":
-        needs = r"needs \usepackage{booktabs}"
-        say("\n".join(f"% {line}" for line in (needs, *notes)))
+    print_notes(
+        form, *comparison.legend(len(study.seed_list)), *comparison.notes(), *result.remarks()
+    )
     if form == "table":
-        print_notes(*notes)
         _print_claims(result.verdicts)
 
 
@@ -118,30 +114,5 @@ def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
         say(f"\n{study.title}")
     comparison = Comparison.of_pooled(table, tuple(study.keys), study.reference)
     write(comparison, form)
-    if form == "table":
-        said = "percentiles of all seeds together (their 95% bootstrap intervals)"
-        print_notes(said, *comparison.notes(), *result.remarks())
-
-
-def _legend(study: Study, table: pl.DataFrame) -> list[str]:
-    """Say what the numbers of the table are."""
-    count = len(study.seed_list)
-    to = f"× is the ratio to {name_of(study.reference)}" if study.reference else ""
-    if len(study.reference) < len(study.keys):
-        to += " at the same settings" if to else ""
-    if count == 1:
-        return [f"one seed: there is no interval{'; ' if to else ''}{to}"]
-    of_table = table["measure"].unique(maintain_order=True)
-    by_ratio = [name for name in of_table if MEASURES[name].by_ratio]
-    others = len(by_ratio) < len(of_table)
-    said = []
-    if by_ratio:
-        one = f"{' and '.join(by_ratio)}: geometric mean" if others else "geometric mean"
-        said.append(f"{one} over {count} seeds (its 95% interval: Student's t of logarithms)")
-    if others:
-        one = "others: mean" if by_ratio else "mean"
-        said.append(f"{one} over {count} seeds ± its 95% interval (Student's t)")
-    if to:
-        kinds = (["t of logarithms"] if by_ratio else []) + (["Fieller"] if others else [])
-        said.append(f"{to}, paired by seed (its 95% interval: {' or '.join(kinds)})")
-    return said
+    said = "percentiles of all seeds together (their 95% bootstrap intervals)"
+    print_notes(form, said, *comparison.notes(), *result.remarks())

@@ -14,10 +14,8 @@ from linkpool.study.model import ARM, name_of
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.study.statistics import over_seeds
 
-COLUMNS = [
-    *("unit", "arm", "mean", "low", "high", "at_least", "ratio", "ratio_low", "ratio_high"),
-    *("ratio_bound", "pairs", "higher", "lower", "differs", "count", "unfinished", "why"),
-]
+COLUMNS = ["measure", "unit", "arm", "mean", "low", "high", "at_least", "ratio"]
+"""What the chart needs; `cell` has the texts of the table."""
 
 
 def sides(
@@ -34,11 +32,9 @@ def sides(
     """
     if len(arms) < 2:
         return None
-    keys, to = [ARM], arms[0].name
+    keys = [ARM]
     if reference is not None:
         keys = list(arms[0].keys)
-        to = name_of(reference) if reference else ""
-        to += " at the same settings" if len(reference) < len(keys) else ""
     rows = [
         measure(result, measures).select(
             *(
@@ -52,34 +48,28 @@ def sides(
         for seed, result in enumerate(arm.results)
     ]
     data = pl.concat(rows, how="vertical_relaxed")
-    statistics = over_seeds(data, keys, {ARM: to} if reference is None else reference)
+    to = {ARM: arms[0].name} if reference is None else reference
+    statistics = over_seeds(data, keys, to)
+    comparison = Comparison(statistics, tuple(keys), to)
     names = pl.Series(ARM, [name_of(row) for row in statistics.select(keys).iter_rows(named=True)])
-    table = statistics.with_columns(names)
     part = pl.when(pl.col("part") == ALL).then(pl.lit("")).otherwise(", " + pl.col("part"))
-    table = table.with_columns(
+    table = statistics.with_columns(names).with_columns(
         measure=pl.col("measure") + " " + pl.col("statistic") + part,
-    ).select("measure", *COLUMNS)
-    seeds = max(len(arm.results) for arm in arms)
-    ratios = f"; ratios to {to}" if reference is None or reference else ""
-    paired = ", paired by seed" if ratios else ""
-    note = (
-        f"Means over {seeds} seeds (of completion times and slowdowns: geometric ones) with 95% "
-        f"intervals by Student's t (of the logarithms){ratios}{paired}."
-        if seeds > 1
-        else f"One run each, so there are no intervals{ratios}."
     )
+    seeds = max(len(arm.results) for arm in arms)
     runs = [(arm.name, counts_of(result)) for arm in arms for result in arm.results]
     # The page does not show how many values a row is of.
-    marks = [
-        line
-        for line in Comparison(statistics, tuple(keys), {}).notes()
-        if not line.startswith("n: ")
-    ]
+    marks = [line for line in comparison.notes() if not line.startswith("n: ")]
     below = ["below, the page shows of each arm the run that has the slowest flow"] * (seeds > 1)
+    notes = (*comparison.legend(seeds), *marks, *remarks(runs), *below)
+    chart = [column(row) for row in table.select(COLUMNS).iter_rows()]
+    cells = [comparison.cell(row)._asdict() for row in statistics.iter_rows(named=True)]
     return {
-        "note": note,
-        "notes": [f"{_capital(line)}." for line in (*marks, *remarks(runs), *below)],
-        "rows": [dict(zip(table.columns, column(r), strict=True)) for r in table.iter_rows()],
+        "notes": [f"{_capital(line)}." for line in notes],
+        "rows": [
+            {**dict(zip(COLUMNS, numbers, strict=True)), "cell": cell}
+            for numbers, cell in zip(chart, cells, strict=True)
+        ],
     }
 
 
