@@ -298,14 +298,17 @@ def test_cells_without_a_value_or_a_ratio_give_the_reason() -> None:
     ]
 
 
-def test_pooled_percentiles_have_their_own_notes() -> None:
+@pytest.mark.parametrize(("at_least", "shown"), [(False, ["5 (4 to 7)"]), (True, ["≥ 5"])])
+def test_pooled_percentiles_have_their_own_notes(at_least: bool, shown: list[str]) -> None:
+    """A lower bound has no interval: its lower end may be a bound, too."""
     what = {"arm": "a", "measure": "goodput", "part": "all", "statistic": "p99", "unit": ""}
     values = {"count": 300, "unfinished": 4, "value": 5.0, "low": 4.0, "high": 7.0}
-    rest = {"at_least": False, "why": None}
+    rest = {"at_least": at_least, "why": None}
     table = pl.DataFrame([{**what, **values, **rest}], schema_overrides=POOLED)
     found = Comparison.of_pooled(table, ("arm",), {})
-    assert lines(found) == [["goodput p99, n 300", "5 (4 to 7)"]]
-    assert found.notes() == ["n: how many values of all seeds together it is of"]
+    unfinished = [["4 of 300 unfinished"]] if at_least else []
+    assert lines(found) == [["goodput p99, n 300", *shown], *unfinished]
+    assert found.notes()[-1] == "n: how many values of all seeds together it is of"
 
 
 def test_ends_of_an_interval_that_two_digits_do_not_tell_apart_have_three() -> None:
@@ -376,6 +379,7 @@ def test_all_forms_say_the_same() -> None:
     ten = [(10 * v, n, c) for v, n, c in BASE]
     found = cells(of_times({"dctcp": BASE, "amp": ten, "lia": bound, "xmp": few}))
     assert found["terminal"] == found["markdown"] == found["notebook"]
+    assert r"higher in 3 of 3 seeds \*" in of_times({"dctcp": BASE, "amp": ten}).markdown()
     assert found["markdown"] == [
         [
             "2 ms (360 us to 11 ms)",
@@ -399,8 +403,10 @@ def test_markdown_has_groups_and_shows_what_it_means() -> None:
 
 
 def test_html_has_groups_and_names_as_they_are() -> None:
-    found = comparison(arm=[{"name": "<a>"}, {"name": "b"}], vary={"queue.mark": [10]}).html()
+    found = comparison(arm=[{"name": "<a>"}, {"name": "b"}], vary={"name": ["<i>"]}).html()
     assert "<th>&lt;a&gt;</th><th>b</th>" in found
+    assert "&lt;i&gt;" in found
+    assert "<i>" not in found
     assert "<td>0.5</td><td>0.75<br>×1.5</td>" in found
 
 

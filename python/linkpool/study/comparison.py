@@ -89,8 +89,8 @@ class Comparison:
 
     def cell(self, row: Mapping[str, Any]) -> Cell:
         """Write a row of `table`."""
-        of = self.reference.items()
-        return Cell.of(row, bool(of) and all(row[key] == to for key, to in of), self._seeds)
+        is_baseline = all(row[key] == to for key, to in self.reference.items())
+        return Cell.of(row, is_baseline, self._seeds)
 
     @property
     def _seeds(self) -> int:
@@ -250,9 +250,9 @@ class Comparison:
 
     def _named(self) -> set[str]:
         """Return the keys whose values go with the scenario's `name`, which then says enough."""
-        if CALLED not in self.keys:
-            return set()
         others = [key for key in self.keys if key not in (CALLED, ARM)]
+        if CALLED not in self.keys or not others:
+            return set()
         each = self.table.select(pl.col(others).n_unique().over(CALLED).max()).row(0)
         return {key for key, values in zip(others, each, strict=True) if values == 1}
 
@@ -302,9 +302,9 @@ class _Grid:
 
 
 def _wrapped(cell: Cell) -> list[str]:
-    """Return the lines of a cell; a ratio without an interval stands beside a value without one."""
+    """Return the lines of a cell; a ratio stands beside a value that has no interval."""
     texts = cell.texts()
-    if texts[1:2] == [cell.ratio] and not cell.interval and "(" not in cell.ratio:
+    if texts[1:2] == [cell.ratio] and not cell.interval:
         texts[:2] = [" ".join(texts[:2])]
     return [
         line
