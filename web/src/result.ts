@@ -23,7 +23,7 @@ export function result(of: ResultData, at: Place): HTMLElement {
   const go = (range: [number, number]): void => { timeline.zoom(range); moved(range); };
   const lookAt = (range: [number, number]): void => { go(range); document.querySelector(".timeline")!.scrollIntoView({ block: "start" }); };
   const heading = h("h3", { id: "flow-title" });
-  const facts = h("dl", { class: "facts", tabindex: 0 });
+  const facts = h("dl", { class: "facts" });
   const keys = h("p", { class: "legend" });
   const story = h("div", {});
   let life: [number, number] = [0, of.end];
@@ -35,7 +35,7 @@ export function result(of: ResultData, at: Place): HTMLElement {
     const margin = (end - flow.start_s) * 0.04;
     life = [Math.max(0, flow.start_s - margin), end + margin];
     heading.textContent = `Flow ${number}: ${flow.src} to ${flow.dst}`;
-    facts.replaceChildren(...describe(flow).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    facts.replaceChildren(...describe(flow).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     const lane = of.lanes[number];
     const kinds = [...new Set((lane?.events ?? []).map((event) => event.kind))];
     keys.replaceChildren(
