@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -414,6 +415,27 @@ def test_panels_of_arms_have_a_point_an_interval_and_a_scale_each() -> None:
     assert [text.get_text() for text in second.texts] == ["none"]
     assert second.texts[0].xy[1] == 2, "beside NDP"
     assert second.texts[0].xycoords == ("axes fraction", "data")
+
+
+@pytest.mark.parametrize("least", [0.001, 0.02, 0.05])
+@pytest.mark.parametrize("times", [10, 12, 20, 25, 50, 100, 1e3, 3e4, 1e6])
+def test_labels_below_panels_of_arms_do_not_touch(least: float, times: float) -> None:
+    one = arm_rows("fct.p99@all", "s", [least, 4 * least, times * least])
+    figure = Figure(figsize=(look.COLUMN, look.COLUMN * HEIGHT), layout="constrained")
+    two = pl.concat([one, one.with_columns(name=pl.lit("jct.mean@train"))])
+    with look.context():
+        KINDS["arms"].draw(figure, two)
+        figure.canvas.draw()
+        for axes in figure.axes:
+            left, right = axes.get_xlim()
+            shown = [
+                label.get_window_extent()
+                for label in axes.get_xticklabels()
+                if label.get_text() and left <= label.get_position()[0] <= right
+            ]
+            assert len(shown) >= 2
+            for before, after in pairwise(shown):
+                assert before.x1 + 1 < after.x0
 
 
 def test_a_lower_bound_of_an_arm_is_marked_and_counted() -> None:

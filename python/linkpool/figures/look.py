@@ -3,10 +3,11 @@
 Their colours are about equally dark, so dashes, markers and hatches tell them apart in print.
 """
 
+import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from itertools import cycle, islice
+from itertools import cycle, islice, pairwise
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -15,7 +16,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, NullFormatter
 from matplotlib.transforms import IdentityTransform, Transform
 
 from linkpool.units import show_bytes
@@ -248,19 +249,51 @@ def at_least(axes: Axes, x: Any, y: Any, colour: str, move: Transform = IDENTITY
     return Line2D([], [], color="#777777", label=AT_LEAST, **style)
 
 
-def log(axes: Axes, axis: str, unit: str = "", ticks: int = 20) -> None:
+LETTER = 0.07
+"""The width of a letter, inches, a bit more than on the average."""
+
+
+def log(axes: Axes, axis: str, unit: str = "", room: float | None = None) -> None:
     """Make an axis logarithmic, with plain numbers or, of unit `B`, with sizes.
 
-    Of more decades than `ticks` some are left out.
+    Of an axis of so many inches of `room` those labels are left out that would touch others.
     """
     which = axes.xaxis if axis == "x" else axes.yaxis
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
     low, high = which.get_view_interval()
     few = high / max(low, 1e-300) < 60
-    which.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=ticks))
     write = show_bytes if unit == "B" else _plain
+    locator: Locator = LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20)
+    if room is not None:
+        locator = FixedLocator(_apart(low, high, room, write))
+    which.set_major_locator(locator)
     which.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
     which.set_minor_formatter(NullFormatter())
+
+
+def _apart(low: float, high: float, room: float, write: Callable[[float], str]) -> list[float]:
+    """Return values for a logarithmic axis whose labels have room.
+
+    These are decades, of which each second, third or so, and 5 and 2 of each where they fit.
+    """
+    inches = room / math.log(high / low)
+
+    def fit(values: list[float]) -> bool:
+        return all(
+            inches * math.log(after / before)
+            > LETTER * (1 + (len(write(before)) + len(write(after))) / 2)
+            for before, after in pairwise(sorted(values))
+        )
+
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    some = ([10.0**n for n in powers if n % apart == 0] for apart in range(1, len(powers) + 1))
+    taken = next(filter(fit, some), [])
+    if len(taken) == len(powers):
+        decades = [10.0**n for n in range(powers.start - 1, powers.stop)]
+        for value in (digit * decade for digit in (5, 2) for decade in decades):
+            if low <= value <= high and fit([*taken, value]):
+                taken.append(value)
+    return sorted(taken)
 
 
 LOG_FROM = 10.0

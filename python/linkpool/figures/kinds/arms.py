@@ -63,8 +63,6 @@ LINE = 0.17
 """The height of an arm in a panel, inches."""
 MARGIN = 0.05
 """The share of an axis that is left free at its ends, so that points stand whole."""
-LETTER = 0.07
-"""The width of a letter, inches, a bit more than on the average."""
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
@@ -77,8 +75,8 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     across = min(len(names), 2)
     down = -(-len(names) // across)
     width = figure.get_figwidth()
-    room = (width - LETTER * max(map(len, arms))) / across - 0.1
-    letters = max(int(room / LETTER), 12)
+    room = (width - look.LETTER * max(map(len, arms))) / across - 0.1
+    letters = max(int(room / look.LETTER), 12)
     titles = [_title(rows.filter(name=name), letters) for name in names]
     lines = max(title.count("\n") + 1 for title in titles)
     figure.set_size_inches(width, down * (LINE * (len(arms) + lines) + 0.5) + 0.1)
@@ -86,7 +84,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     marked = None
     for name, title, axes in zip(names, titles, panels.flat, strict=False):
         axes.set_title(title, loc="left")
-        marked = _panel(axes, rows.filter(name=name), arms) or marked
+        marked = _panel(axes, rows.filter(name=name), arms, room) or marked
     for axes in list(panels.flat)[len(names) :]:
         axes.remove()
     # Measures share their flows, so an arm has the most that one of them says.
@@ -105,8 +103,11 @@ def _title(rows: pl.DataFrame, letters: int) -> str:
     return textwrap.fill(said, letters)
 
 
-def _panel(axes: Axes, rows: pl.DataFrame, arms: list[str]) -> Any:
-    """Draw one measure; return the line for the legend if a mean is a lower bound."""
+def _panel(axes: Axes, rows: pl.DataFrame, arms: list[str], room: float) -> Any:
+    """Draw one measure in a panel of so many inches.
+
+    Return the line for the legend if a mean is a lower bound.
+    """
     factor, _ = _scale(rows)
     known = rows.filter(pl.col("mean").is_not_null())
     marked = None
@@ -131,7 +132,7 @@ def _panel(axes: Axes, rows: pl.DataFrame, arms: list[str]) -> Any:
         if of["at_least"][0]:
             marked = look.at_least(axes, [mean * factor], [place], style.colour)
     if look.spans(known["mean"].to_list()):
-        look.log(axes, "x", ticks=3)
+        look.log(axes, "x", room=room)
     else:
         top = factor * known.select(pl.max_horizontal("mean", "high").max()).item() or 1.0
         axes.set_xlim(-MARGIN * top, (1 + MARGIN) * top)
