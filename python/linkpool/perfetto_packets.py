@@ -9,6 +9,7 @@ one.
 
 import struct
 from collections.abc import Mapping
+from functools import cache
 
 SEQUENCE = 2
 """Who writes; the simulator's own packets have 1 (`crates/sim/src/perfetto/file.rs`)."""
@@ -45,8 +46,12 @@ def count(at: int, uuid: int, value: float) -> bytes:
 
 
 def _event(at: int, uuid: int, kind: int, more: bytes) -> bytes:
-    event = _number(9, kind) + _number(11, uuid) + more
-    return _packet(_number(8, at) + _bytes(11, event))
+    return _packet(_number(8, at) + _bytes(11, _on(uuid, kind) + more))
+
+
+@cache
+def _on(uuid: int, kind: int) -> bytes:
+    return _number(9, kind) + _number(11, uuid)
 
 
 def _packet(content: bytes) -> bytes:
@@ -65,6 +70,7 @@ def _bytes(field: int, value: bytes) -> bytes:
     return _tag(field, 2) + _varint(len(value)) + value
 
 
+@cache
 def _tag(field: int, wire: int) -> bytes:
     return _varint(field << 3 | wire)
 

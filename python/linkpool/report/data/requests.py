@@ -116,7 +116,8 @@ def _mean(rows: pl.DataFrame, name: str) -> float:
 def _job(rows: pl.DataFrame, spans: pl.DataFrame) -> dict[str, Any]:
     """Return the rows of a job in order of arrival: the edges of spans, and what each is."""
     chosen = _chosen(rows)
-    own = {request: of for (request,), of in spans.group_by("request", maintain_order=True)}
+    drawn = spans.filter(pl.col("request").is_in(chosen["request"].implode()))
+    own = {request: of for (request,), of in drawn.group_by("request", maintain_order=True)}
     return {
         "name": rows["label"][0],
         "of": rows.height,
