@@ -288,6 +288,19 @@ def test_the_table_of_requests_is_by_time_to_the_first_token(tmp_path: Path) -> 
     assert found["when"][0] == [0.05, 0.8]
     times = [row["ttft_s"] for row in rows]
     assert times == sorted(times, reverse=True)
+    note = "a request without tokens counts as old as it was when the run ended"
+    assert found["table"]["note"] == note
+
+
+def test_jobs_come_in_the_order_of_their_workloads(tmp_path: Path) -> None:
+    """Also if that of the second workload is answered first, as its rows are then."""
+    first = lives().head(4)
+    second = first.with_columns(label=pl.lit("code"), workload=pl.lit(1, first["workload"].dtype))
+    both = pl.concat([second, first])
+    found = data(written(tmp_path, [finished(0.1)], requests=both))["requests"]
+    for part, name in (("times", "label"), ("bands", "label"), ("jobs", "name")):
+        assert [one[name] for one in found[part]] == ["chat", "code"]
+    assert found["table"]["note"] == ""
 
 
 def test_requests_are_drawn_in_order_of_arrival(

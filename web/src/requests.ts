@@ -104,7 +104,7 @@ function bands(of: Requests, label: string, several: boolean): HTMLElement[] {
   onTheme(draw);
   const heads = ["", "requests", "mean TTFT", ...there.map(({ kind }) => REQUESTS[kind].meaning)];
   const cells = rows.map(({ band, requests, waiting, ttft_s, parts }) => [
-    band, count(requests) + (waiting ? `, ${count(waiting)} without` : ""), (waiting ? "≥ " : "") + seconds(ttft_s),
+    band, count(requests) + (waiting ? `, ${count(waiting)} waiting` : ""), (waiting ? "≥ " : "") + seconds(ttft_s),
     ...there.map(({ i }) => `${seconds(parts[i])}, ${percent(ttft_s > 0 ? parts[i] / ttft_s : null)}`),
   ]);
   const shown = there.map(({ i }) => i);

@@ -11,6 +11,7 @@ const SHOWN = 12;
 /** A table; a row that is clicked is given to `choose`. */
 export function table(of: Table, choose: ((row: Row) => void) | null = null): HTMLElement {
   const body = h("tbody");
+  const kind = of.names.map((_, i) => (of.rows.some((row) => typeof row[i] === "number") ? "number" : null));
   let [by, down, all] = [-1, true, false];
   const order = (a: Row, b: Row): number => {
     const [x, y] = [a[by], b[by]];
@@ -26,7 +27,7 @@ export function table(of: Table, choose: ((row: Row) => void) | null = null): HT
         h(
           "tr",
           choose ? { class: "choice", tabindex: 0, click: () => choose(row), keydown: ((e: KeyboardEvent) => { if (e.key === "Enter") choose(row); }) as EventListener } : {},
-          ...row.map((value, i) => h("td", { class: typeof value === "number" ? "number" : null }, cell(of.names[i], value))),
+          ...row.map((value, i) => h("td", { class: kind[i] }, cell(of.names[i], value))),
         ),
       ),
     );
@@ -35,7 +36,7 @@ export function table(of: Table, choose: ((row: Row) => void) | null = null): HT
     headings.forEach((th, i) => th.setAttribute("aria-sort", i !== by ? "none" : down ? "descending" : "ascending"));
   };
   const headings = of.names.map((name, i) =>
-    h("th", { class: of.rows.some((row) => typeof row[i] === "number") ? "number" : null },
+    h("th", { class: kind[i] },
       h("button", { click: () => { [by, down] = [i, i === by ? !down : true]; fill(); } }, heading(name)),
     ),
   );

@@ -31,7 +31,10 @@ def requests(result: Result) -> dict[str, Any] | None:
     rows = _with_parts(result, spans)
     found = rows.sort("ttft_s", "workload", "request", descending=[True, False, False])
     shown = found.head(MOST_ROWS)
-    note = "" if shown.height == found.height else f"the {MOST_ROWS} slowest of {found.height}"
+    notes = [f"the {MOST_ROWS} slowest of {found.height}"] * (shown.height < found.height)
+    if found["first_token_s"].has_nulls():
+        notes.append("a request without tokens counts as old as it was when the run ended")
+    labels = rows["label"].unique(maintain_order=True).to_list()
     return {
         "kinds": list(DOING),
         "jobs": [
@@ -41,14 +44,14 @@ def requests(result: Result) -> dict[str, Any] | None:
         "times": [
             {"label": of.label, "requests": of.requests, "answered": of.answered}
             | {"ttft": _times(of.ttft), "tpot": _times(of.tpot)}
-            for of in result.summary.requests
+            for of in sorted(result.summary.requests, key=lambda of: labels.index(of.label))
         ],
         "bands": [
             band
             for of in rows.filter("measured").partition_by("label", maintain_order=True)
             for band in _bands(of)
         ],
-        "table": table("Requests", note, shown.select(SHOWN)),
+        "table": table("Requests", "; ".join(notes), shown.select(SHOWN)),
         "when": [column(row, 10) for row in shown.select("arrival_s", "until_s").iter_rows()],
         "end": float(spans["end_s"].max() or 0.0),  # type: ignore[arg-type]
     }
