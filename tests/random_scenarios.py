@@ -95,6 +95,8 @@ def uet(draw: random.Random, name: str) -> str:
             'balancer = "reps"\nmss = "1000B"\n',
             'ack_bytes = "1B"\n',
             'balancer = "mp-rdma"\nsender_law = "mp-rdma"\n',
+            'sender_law = "strack"\n',
+            'sender_law = "strack-htsim"\n',
         ]
     )
     return f'[transport.{name}]\ncontrol = "uet"\n{more}'

@@ -26,6 +26,8 @@ TRANSPORTS = (
     "receiver_credit = true",
     'receiver_credit = true\nsender_law = "none"',
     'sender_law = "swift"',
+    'sender_law = "strack"',
+    'sender_law = "strack-htsim"',
     'sender_law = "dctcp"',
     'sender_law = "fastflow"',
     "sleek = true\ntrimmable = false",

@@ -11,10 +11,11 @@ const RECOVERIES: [&str; 3] = ["newreno", "sack", "rack"];
 const ABSENT: [(&str, &str); 3] = [("homa", "Homa"), ("pfabric", "pFabric"), ("vegas", "Vegas")];
 
 /// Laws of Ultra Ethernet, which are settings of its one transport.
-const OF_UET: [(&str, &str); 3] = [
+const OF_UET: [(&str, &str); 4] = [
     ("eqds", "`sender_law = \"none\"` and `receiver_credit = true`"),
     ("nscc", "`sender_law = \"nscc\"`"),
     ("rccc", "`receiver_credit = true`"),
+    ("strack", "`sender_law = \"strack\"`"),
 ];
 
 /// A remedy for the unknown key `name` of a table with the keys `known`.

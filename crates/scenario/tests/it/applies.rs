@@ -10,6 +10,8 @@ const UET_FLOWBENDER: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \
 const UET_FLOWLETS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"flowlets\"";
 const UET_RSS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"rss\"";
 const UET_SWIFT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"swift\"";
+const UET_STRACK: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"strack\"";
+const UET_STRACK_HTSIM: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"strack-htsim\"";
 const UET_MP_RDMA: &str =
     "control = \"uet\"\ntrimmable = false\nack_bytes = \"1B\"\nbalancer = \"mp-rdma\"\nsender_law = \"mp-rdma\"";
 const UET_SUBFLOWS: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2";
@@ -95,17 +97,17 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "control = \"uet\"\ntrimmable = false\nnscc_rules = \"spec-1.0.3\"",
         "`nscc_average = \"gain\"`",
     ),
-    ("nscc_rules = \"uet-htsim\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_target = \"7us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_unit = \"mtu\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_average = \"gain\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_zero_delay = \"1us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_quick_adapt_at_end = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_quick_adapt_gate = 3", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_quick_adapt_targets = 2", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_nacks_lower_rtt = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_losses_ignored = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
-    ("nscc_without_sample = \"hold\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"`"),
+    ("nscc_rules = \"uet-htsim\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_target = \"7us\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_unit = \"mtu\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_average = \"gain\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_zero_delay = \"1us\"", UET, UET_STRACK, "`sender_law = \"nscc\"`"),
+    ("nscc_quick_adapt_at_end = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_quick_adapt_gate = 3", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_quick_adapt_targets = 2", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_nacks_lower_rtt = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_losses_ignored = true", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
+    ("nscc_without_sample = \"hold\"", UET, UET_CONSTANT, "`sender_law = \"nscc\"` and `sender_law = \"strack\"`"),
     ("rehash_above = 0.1", UET_FLOWBENDER, UET, "`balancer = \"flowbender\"` and `balancer = \"plb\"`"),
     ("rehash_after = 2", UET_FLOWBENDER, UET, "`balancer = \"flowbender\"` and `balancer = \"plb\"`"),
     ("flowlet_gap = \"7us\"", UET_FLOWLETS, UET, "`balancer = \"flowlets\"`"),
@@ -119,6 +121,10 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("mp_rdma_delta = 3", UET_MP_RDMA, UET, "`sender_law = \"mp-rdma\"`"),
     ("swift_target = \"7us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
     ("swift_range = \"20us\"", UET_SWIFT, UET, "`sender_law = \"swift\"`"),
+    ("strack_high = 3", UET_STRACK, UET, "`sender_law = \"strack\"`"),
+    ("strack_cut_by = \"average\"", UET_STRACK, UET, "`sender_law = \"strack\"`"),
+    ("strack_htsim_target = \"7us\"", UET_STRACK_HTSIM, UET_STRACK, "`sender_law = \"strack-htsim\"`"),
+    ("strack_htsim_below = \"added\"", UET_STRACK_HTSIM, UET_STRACK, "`sender_law = \"strack-htsim\"`"),
     ("subflow_coupling = \"lia\"", UET_SUBFLOWS, UET, "`subflows` above 1"),
     ("subflow_suppression = true", UET_SUBFLOWS, UET, "`subflows` above 1"),
     ("suppress_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),

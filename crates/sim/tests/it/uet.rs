@@ -265,6 +265,30 @@ fn values_may_stay_for_many_packets() {
     assert!(spread < one && spread < moved, "{one} {moved} {spread}");
     last("balancer = \"flowlets\"");
     last("sender_law = \"swift\"");
+    last("sender_law = \"strack\"");
+}
+
+/// 16 senders of 250 packets in csg-htsim's dumb-bell: with its window that is assigned below the target flows wait for a
+/// packet in 400 round-trip times, and its last ends 2.8 to 6.6 times as late as with the line mended. A lone flow that is
+/// mended has the link to itself: 249 packets of 3.2 us after the first.
+#[test]
+fn an_assigned_window_starves_flows() {
+    let last = |flows: usize, below: &str| {
+        let flow =
+            |i| format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"S{i}\"\nto = \"R\"\nsize = \"984000B\"\n");
+        let r = run(&format!(
+            "duration = \"1ms\"\ndrain = \"400ms\"\n[topology.many-to-one]\nsenders = 16\nrate = \"10Gbps\"\ndelay = \"2500ns\"
+            [queue]\nlimit = 1000\n[transport.t]\ncontrol = \"uet\"\nsender_law = \"strack-htsim\"\nmss = \"3936B\"
+            strack_htsim_below = \"{below}\"\nstrack_htsim_target = \"3500ns\"\ntrimmable = false\nentropies = 1
+            first_window = \"48000B\"\nmax_window_bdp = 193\nrto = \"100ms\"\n{}",
+            (1..=flows).map(flow).collect::<String>()
+        ));
+        assert!((0..flows).all(|i| r.flow(i).acked_bytes == 984_000 && r.flow(i).total(|s| s.retransmits) == 0));
+        (0..flows).map(|i| fct(&r, i)).max().unwrap() as f64 / 1e6
+    };
+    assert!((last(1, "added") - (249.0 * 3.2 + 2.0 * (3.2 + 2.5) + 2.0 * (0.0512 + 2.5))).abs() < 0.01);
+    let (assigned, added) = (last(16, "assigned"), last(16, "added"));
+    assert!(assigned > 1.5 * added && added < 1.8 * 12_817.0, "{assigned} {added}");
 }
 
 /// A path fails while routing does not know. Subflow n of RSS carries the packets n modulo their number, those that

@@ -4,6 +4,8 @@ use super::balancer::{BalancerKind, Spraying};
 use super::coupling::Coupling;
 use super::credit_rate::CreditRules;
 use super::nscc::NsccConfig;
+use super::strack::StrackSettings;
+use super::strack_htsim::StrackHtsimTarget;
 use super::suppression::Rounds;
 use super::swift::SwiftTarget;
 use super::window::product;
@@ -23,6 +25,10 @@ pub enum SenderLaw {
     Dctcp,
     /// Swift.
     Swift,
+    /// STrack.
+    Strack,
+    /// STrack as csg-htsim has it.
+    StrackHtsim,
     /// MP-RDMA.
     MpRdma,
     /// Nothing: it stays as it is.
@@ -84,6 +90,10 @@ pub struct Config {
     pub nscc: NsccConfig,
     /// Swift.
     pub swift: SwiftTarget,
+    /// STrack, beside what it has of NSCC.
+    pub strack: StrackSettings,
+    /// STrack of csg-htsim.
+    pub strack_htsim: StrackHtsimTarget,
 }
 
 impl Config {

@@ -5,7 +5,9 @@ use super::config::{Config, SenderLaw};
 use super::coupling::Coupling;
 use super::credit_rate::CreditRules;
 use super::median;
-use super::nscc::{NsccConfig, NsccSettings};
+use super::nscc::{NsccConfig, NsccSettings, ZERO_DELAY};
+use super::strack::StrackSettings;
+use super::strack_htsim::{StrackHtsimSettings, StrackHtsimTarget};
 use super::suppression::Rounds;
 use super::surroundings::Network;
 use super::swift::{SwiftSettings, SwiftTarget};
@@ -94,13 +96,19 @@ settings! {
             refused |u| u.by_order && u.receiver_credit => "is for senders with a window alone; leave `receiver_credit` out",
             when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
         /// What sets the window. `"nscc"`: NSCC. `"fastflow"`: FASTFLOW, once called SMaRTT. `"dctcp"`: DCTCP.
-        /// `"swift"`: Swift. `"mp-rdma"`: MP-RDMA. `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of
-        /// the receiver.
+        /// `"swift"`: Swift. `"strack"`: STrack. `"strack-htsim"`: STrack with the faults of csg-htsim. `"mp-rdma"`: MP-RDMA.
+        /// `"constant"`: it stays `first_window`. `"none"`: there is no window, only credit of the receiver.
         sender_law: SenderLaw = SenderLaw::Nscc,
             refused |u| u.sender_law == SenderLaw::None && !u.receiver_credit =>
                 "without a window something else must hold senders back; set `receiver_credit = true`",
             refused |u| u.sender_law == SenderLaw::MpRdma && u.subflows > 1 =>
-                "\"mp-rdma\" is one window over all paths; leave `subflows` out, or take another";
+                "\"mp-rdma\" is one window over all paths; leave `subflows` out, or take another",
+            refused |u| u.sender_law == SenderLaw::StrackHtsim && u.subflows > 1 =>
+                "\"strack-htsim\" is one window; leave `subflows` out, or take another";
+        /// The delay below which the fast increase counts bytes ("about zero" in the specification,
+        /// without a number).
+        zero_delay "nscc_zero_delay": Time = ZERO_DELAY, within Bounds::POSITIVE_SPAN,
+            when |u| u.sender_law == SenderLaw::Nscc => "`sender_law = \"nscc\"`";
         /// Packets that the packet of an ACK may be behind the highest that was acknowledged; one that is further behind came
         /// over a slow path, and the window loses a packet (Δ of MP-RDMA).
         mp_rdma_delta: u32 = 32, within Bounds::POSITIVE,
@@ -133,10 +141,10 @@ settings! {
         /// duplicates, the first data and packets whose sender asks for it are acknowledged at
         /// once.
         ack_bytes: u32 as Bytes, from |u| if goes_by_each_ack(u) { 1 } else { 16_384 } =>
-            "by `sender_law` and `balancer`: `\"16384B\"`, or `\"1B\"` with `\"mp-rdma\"`",
+            "by `sender_law` and `balancer`: `\"16384B\"`, or `\"1B\"` with `\"mp-rdma\"` and `\"strack-htsim\"`",
             within Bounds::POSITIVE,
             refused |u| u.ack_bytes > 1 && goes_by_each_ack(u) =>
-                "\"mp-rdma\" goes by the ACK of each packet; leave `ack_bytes` out, or write \"1B\"";
+                "\"mp-rdma\" and \"strack-htsim\" go by the ACK of each packet; leave `ack_bytes` out, or write \"1B\"";
 
         /// Round-trip time without load between the hosts that are farthest apart. Without the key: a
         /// full packet one way and an ACK the other, between a host that is farthest from the first
@@ -167,8 +175,13 @@ settings! {
         first_window: Option<Bytes>, from |_u| None => "of `max_window_bdp`", within Bounds::POSITIVE;
     }
     groups {
-        /// NSCC.
-        nscc: NsccSettings, when |u| u.sender_law == SenderLaw::Nscc => "`sender_law = \"nscc\"`";
+        /// NSCC, and what STrack has of it.
+        nscc: NsccSettings, when |u| matches!(u.sender_law, SenderLaw::Nscc | SenderLaw::Strack) =>
+            "`sender_law = \"nscc\"` and `sender_law = \"strack\"`";
+        /// STrack.
+        strack: StrackSettings, when |u| u.sender_law == SenderLaw::Strack => "`sender_law = \"strack\"`";
+        /// STrack of csg-htsim.
+        strack_htsim: StrackHtsimSettings, when |u| u.sender_law == SenderLaw::StrackHtsim => "`sender_law = \"strack-htsim\"`";
         /// Swift.
         swift: SwiftSettings, when |u| u.sender_law == SenderLaw::Swift => "`sender_law = \"swift\"`";
     }
@@ -178,9 +191,9 @@ settings! {
     }
 }
 
-/// Does MP-RDMA set the window or choose the paths?
+/// Does each ACK count for a packet, as with MP-RDMA's window and its paths, and with csg-htsim's STrack?
 fn goes_by_each_ack(u: &UetSettings) -> bool {
-    u.sender_law == SenderLaw::MpRdma || u.balancer == BalancerKind::MpRdma
+    matches!(u.sender_law, SenderLaw::MpRdma | SenderLaw::StrackHtsim) || u.balancer == BalancerKind::MpRdma
 }
 
 /// A timeout for ports without a limit.
@@ -259,7 +272,10 @@ impl Declare for Uet {
         let rto = own.rto.unwrap_or(RTO_WITHOUT_LIMIT);
         let default_target = NsccConfig::default_target(&network, own.trimmable);
         let mtu = f64::from(mss) + f64::from(header);
-        let nscc = NsccConfig::new(own.nscc, mss, header, &network, own.trimmable);
+        let nscc = NsccConfig {
+            zero_delay: own.zero_delay,
+            ..NsccConfig::new(own.nscc, mss, header, &network, own.trimmable)
+        };
         let spraying = Spraying {
             entropies: (own.entropies / config.subflows as u32) as u16,
             trims: own.trimmable,
@@ -304,6 +320,13 @@ impl Declare for Uet {
             nacks_lower_rtt: own.nscc.nacks_lower_rtt,
             mp_rdma_delta: own.mp_rdma_delta,
             swift: SwiftTarget::new(own.swift, default_target, network.base_rtt, mtu),
+            strack: own.strack,
+            strack_htsim: StrackHtsimTarget {
+                target: own.strack_htsim.target.unwrap_or(default_target),
+                below: own.strack_htsim.below,
+                base_rtt: network.base_rtt,
+                mtu: u32::from(mss) + u32::from(header),
+            },
             nscc,
         })
     }

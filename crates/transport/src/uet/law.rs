@@ -6,6 +6,8 @@ use super::fastflow::Fastflow;
 use super::median::Median;
 use super::mp_rdma::MpRdma;
 use super::nscc::Nscc;
+use super::strack::Strack;
+use super::strack_htsim::StrackHtsim;
 use super::swift::Swift;
 use super::window::{Signal, Window};
 use linkpool_units::Time;
@@ -24,6 +26,8 @@ enum Rules {
     Fastflow(Fastflow),
     Dctcp(Dctcp),
     Swift(Swift),
+    Strack(Strack),
+    StrackHtsim(StrackHtsim),
     MpRdma(MpRdma),
     Constant,
     None,
@@ -37,6 +41,8 @@ impl Law {
             SenderLaw::Fastflow => Rules::Fastflow(Fastflow::new(now)),
             SenderLaw::Dctcp => Rules::Dctcp(Dctcp::new()),
             SenderLaw::Swift => Rules::Swift(Swift::default()),
+            SenderLaw::Strack => Rules::Strack(Strack::new(now)),
+            SenderLaw::StrackHtsim => Rules::StrackHtsim(StrackHtsim::default()),
             SenderLaw::MpRdma => Rules::MpRdma(MpRdma::default()),
             SenderLaw::Constant => Rules::Constant,
             SenderLaw::None => Rules::None,
@@ -49,12 +55,34 @@ impl Law {
         !matches!(self.rules, Rules::None)
     }
 
+    /// When a packet is due whatever is in flight, of a law that paces windows below a packet.
+    pub(super) fn due(&self) -> Option<Time> {
+        match &self.rules {
+            Rules::StrackHtsim(strack) => strack.due(),
+            _ => None,
+        }
+    }
+
+    /// A packet has been sent.
+    #[inline]
+    pub(super) fn on_send(&mut self, now: Time, config: &Config) {
+        if let Rules::StrackHtsim(strack) = &mut self.rules {
+            strack.on_send(now, &config.strack_htsim);
+        }
+    }
+
     /// Does an ACK ask for a cut of the window, be it made or not?
     pub(super) fn asks_for_cut(&self, signal: &Signal, window: &Window, config: &Config) -> bool {
         match &self.rules {
             Rules::Nscc(nscc) => nscc.asks_for_cut(signal, &config.nscc),
             Rules::Swift(_) => Swift::asks_for_cut(signal, window, &config.swift),
-            Rules::Fastflow(_) | Rules::Dctcp(_) | Rules::MpRdma(_) | Rules::Constant | Rules::None => signal.marked,
+            Rules::Strack(strack) => strack.asks_for_cut(signal, &config.nscc, &config.strack),
+            Rules::Fastflow(_)
+            | Rules::Dctcp(_)
+            | Rules::StrackHtsim(_)
+            | Rules::MpRdma(_)
+            | Rules::Constant
+            | Rules::None => signal.marked,
         }
     }
 
@@ -68,6 +96,8 @@ impl Law {
             Rules::Fastflow(fastflow) => fastflow.on_ack(&signal, window, config),
             Rules::Dctcp(dctcp) => dctcp.on_ack(&signal, window, config),
             Rules::Swift(swift) => swift.on_ack(&signal, window, &config.swift),
+            Rules::Strack(strack) => strack.on_ack(&signal, window, &config.nscc, &config.strack),
+            Rules::StrackHtsim(strack) => strack.on_ack(&signal, window, &config.strack_htsim),
             Rules::MpRdma(mp_rdma) => mp_rdma.on_ack(&signal, window, config),
             Rules::Constant | Rules::None => {}
         }
@@ -81,12 +111,13 @@ impl Law {
         window: &mut Window,
         config: &Config,
     ) {
+        // Where receivers grant credit, that holds for their links (`!_receiver_based_cc || !last_hop`).
+        let lost = (bytes, config.credit && at_last);
         match &mut self.rules {
-            Rules::Nscc(nscc) => {
-                // Where receivers grant credit, that holds for their links (`!_receiver_based_cc || !last_hop`).
-                nscc.on_nack((bytes, config.credit && at_last), signal, window, &config.nscc)
-            }
+            Rules::Nscc(nscc) => nscc.on_nack(lost, signal, window, &config.nscc),
+            Rules::Strack(strack) => strack.on_nack(lost, signal, window, &config.nscc),
             Rules::Swift(swift) => swift.on_nack(signal.now, window, &config.swift),
+            Rules::StrackHtsim(strack) => strack.on_nack(signal.now, window, &config.strack_htsim),
             _ => self.on_loss(bytes, window, config),
         }
     }
@@ -95,7 +126,9 @@ impl Law {
     pub(super) fn on_timeout(&mut self, bytes: u64, now: Time, window: &mut Window, config: &Config) {
         match &mut self.rules {
             Rules::Nscc(nscc) => nscc.on_timeout(bytes, window, &config.nscc),
+            Rules::Strack(strack) => strack.on_timeout(bytes, window, &config.nscc),
             Rules::Swift(swift) => swift.on_timeout(now, window, &config.swift),
+            Rules::StrackHtsim(strack) => strack.on_timeout(now, window, &config.strack_htsim),
             _ => self.on_loss(bytes, window, config),
         }
     }
@@ -105,7 +138,12 @@ impl Law {
             Rules::Fastflow(fastflow) => fastflow.on_loss(bytes, window, config),
             Rules::Dctcp(_) => Dctcp::on_loss(bytes, window, config),
             Rules::MpRdma(_) => MpRdma::on_loss(bytes, window, config),
-            Rules::Nscc(_) | Rules::Swift(_) | Rules::Constant | Rules::None => {}
+            Rules::Nscc(_)
+            | Rules::Strack(_)
+            | Rules::Swift(_)
+            | Rules::StrackHtsim(_)
+            | Rules::Constant
+            | Rules::None => {}
         }
     }
 }
@@ -118,11 +156,13 @@ mod tests {
     use crate::wire::WireConfig;
     use linkpool_settings::{Preset, Settings};
 
-    const LAWS: [SenderLaw; 7] = [
+    const LAWS: [SenderLaw; 9] = [
         SenderLaw::Nscc,
         SenderLaw::Fastflow,
         SenderLaw::Dctcp,
         SenderLaw::Swift,
+        SenderLaw::Strack,
+        SenderLaw::StrackHtsim,
         SenderLaw::MpRdma,
         SenderLaw::Constant,
         SenderLaw::None,
@@ -153,10 +193,10 @@ mod tests {
         100.0 - window.bytes / 4_160.0
     }
 
-    /// Each law loses the packet, Swift half of its window, and a constant window nothing.
+    /// Each law loses the packet, Swift and csg-htsim's STrack half of their window, and a constant window nothing.
     #[test]
     fn each_law_answers_a_loss() {
-        let expected = [1.0, 1.0, 1.0, 50.0, 1.0, 0.0, 0.0];
+        let expected = [1.0, 1.0, 1.0, 50.0, 1.0, 50.0, 1.0, 0.0, 0.0];
         let trims = LAWS.map(|law| {
             cut(law, false, |law, window, c| law.on_nack((4_160, true), &signal(true, None), window, c)).round()
         });
@@ -166,18 +206,20 @@ mod tests {
         assert_eq!(timeouts, expected);
     }
 
-    /// Where receivers grant credit, NSCC leaves trims before the last link to them, and no others.
+    /// Where receivers grant credit, NSCC and STrack leave trims before the last link to them, and no others.
     #[test]
     fn with_credit_nscc_spares_trims_at_the_last_link() {
-        let trim = |credit, at_last| {
-            cut(SenderLaw::Nscc, credit, |law, window, c| law.on_nack((4_160, at_last), &signal(true, None), window, c))
-                .round()
-        };
-        let cuts = [(false, false), (false, true), (true, false), (true, true)].map(|(c, last)| trim(c, last));
-        assert_eq!(cuts, [1.0, 1.0, 1.0, 0.0]);
+        for law in [SenderLaw::Nscc, SenderLaw::Strack] {
+            let trim = |credit, at_last| {
+                cut(law, credit, |law, window, c| law.on_nack((4_160, at_last), &signal(true, None), window, c)).round()
+            };
+            let cuts = [(false, false), (false, true), (true, false), (true, true)].map(|(c, last)| trim(c, last));
+            assert_eq!(cuts, [1.0, 1.0, 1.0, 0.0], "{law:?}");
+        }
     }
 
-    /// NSCC asks for a cut at its target with a mark, Swift at its target with or without, all others with a mark.
+    /// NSCC asks for a cut at its target with a mark, STrack above it, Swift at its target with or without, all others
+    /// with a mark.
     #[test]
     fn a_mark_or_a_delay_asks_for_a_cut() {
         let signals =
@@ -187,6 +229,7 @@ mod tests {
             let asks = signals.map(|signal| Law::new(&config, Time::ZERO).asks_for_cut(&signal, &window(), &config));
             let expected = match law {
                 SenderLaw::Nscc => [false, false, false, true],
+                SenderLaw::Strack => [false; 4],
                 SenderLaw::Swift => [false, false, true, true],
                 _ => [false, true, false, true],
             };

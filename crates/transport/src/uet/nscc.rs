@@ -82,9 +82,6 @@ settings! {
         /// Gain of the average.
         gain "nscc_gain": f64 = 0.0125, within Bounds::GAIN,
             when |n| n.average == Average::Gain => "`nscc_average = \"gain\"`";
-        /// The delay below which the fast increase counts bytes ("about zero" in the specification,
-        /// without a number).
-        zero_delay "nscc_zero_delay": Time = Time::from_us(1), within Bounds::POSITIVE_SPAN;
         /// Does quick adapt end its period at the end itself, not only after it?
         at_end "nscc_quick_adapt_at_end": bool, from |n| n.by_rules(false, true) => "by `nscc_rules`: `false`, or `true`";
         /// Quick adapt cuts when less than the largest window divided by 2 to this power has arrived
@@ -130,6 +127,8 @@ pub struct NsccConfig {
     pub fair: f64,
     /// Part of the acknowledged bytes by which a fast increase widens the window.
     pub fast: f64,
+    /// The delay below which a fast increase counts bytes.
+    pub zero_delay: Time,
     /// Increase once a round-trip time, bytes.
     pub eta: f64,
     /// Increases are made after so many bytes.
@@ -143,6 +142,8 @@ const REFERENCE: (Rate, Time) = (Rate(100_000_000_000), Time::from_us(12));
 /// The largest part of the window that stays after a cut, and the gain of cuts (`_gamma`).
 const LARGEST_CUT: f64 = 0.5;
 const GAMMA: f64 = 0.8;
+/// The delay below which a fast increase counts bytes, without a setting (`fast_increase`).
+pub(super) const ZERO_DELAY: Time = Time::from_us(1);
 
 impl NsccConfig {
     /// The constants for packets of `mss` bytes of payload and `header` bytes of headers
@@ -161,6 +162,7 @@ impl NsccConfig {
             alpha: 4.0 * unit * a * b / target.secs(),
             fair: 5.0 * a * if before { 1.0 } else { unit },
             fast: 0.25 * a,
+            zero_delay: ZERO_DELAY,
             eta: 0.15 * unit * a,
             adjust_bytes: if before { 16_000.0 * b } else { 8.0 * mtu },
             least: mtu,
@@ -234,6 +236,25 @@ impl Nscc {
     /// An ACK has come (`processAck`, `updateCwndOnAck_NSCC`).
     pub fn on_ack(&mut self, signal: &Signal, window: &mut Window, c: &NsccConfig) {
         let Signal { now, marked, bytes, .. } = *signal;
+        if self.adapts(signal, window, c) {
+            return;
+        }
+        if let Some(delay) = self.delay(signal, c) {
+            let target = c.target.secs();
+            match (marked, delay >= target) {
+                (false, true) => self.increase_fairly(bytes, c),
+                (false, false) => self.proportional_increase(bytes, target - delay, delay, window, c),
+                (true, true) => self.cut(now, window, c),
+                (true, false) => {} // the balancer leaves the path
+            }
+        }
+        self.settle(now, window, c);
+    }
+
+    /// What an ACK does before its mark and its delay count: bytes, the average, quick adapt. Returns whether it
+    /// does nothing else.
+    pub(super) fn adapts(&mut self, signal: &Signal, window: &mut Window, c: &NsccConfig) -> bool {
+        let Signal { now, marked, bytes, .. } = *signal;
         self.achieved += bytes;
         self.received += bytes;
         self.ignored += bytes as i64;
@@ -241,18 +262,17 @@ impl Nscc {
             self.sample(delay.secs(), marked, now, window, c);
         }
         let delay = signal.delay.map_or(self.average, Time::secs);
-        if self.quick_adapt(false, marked, delay, signal, window, c) {
-            return;
-        }
-        if signal.delay.is_some() || c.settings.without_sample == WithoutSample::Average {
-            let target = c.target.secs();
-            match (marked, delay >= target) {
-                (false, true) => self.increase += c.fair * bytes as f64, // `fair_increase`
-                (false, false) => self.proportional_increase(bytes, target - delay, delay, window, c),
-                (true, true) => self.cut(now, window, c),
-                (true, false) => {} // the balancer leaves the path
-            }
-        }
+        self.quick_adapt(false, marked, delay, signal, window, c)
+    }
+
+    /// The delay by which an ACK raises or cuts the window, seconds; none if it does neither.
+    pub(super) fn delay(&self, signal: &Signal, c: &NsccConfig) -> Option<f64> {
+        let average = (c.settings.without_sample == WithoutSample::Average).then_some(self.average);
+        signal.delay.map(Time::secs).or(average)
+    }
+
+    /// What an ACK does after its mark and its delay have counted: increases that are due are made.
+    pub(super) fn settle(&mut self, now: Time, window: &mut Window, c: &NsccConfig) {
         window.clamp(c.least);
         if self.received as f64 > c.adjust_bytes || now - self.last_adjust > c.base_rtt {
             self.fulfil(now, window, c);
@@ -308,7 +328,7 @@ impl Nscc {
     /// Below the target: in proportion to the time below it, or fast (`proportional_increase`,
     /// `fast_increase`).
     fn proportional_increase(&mut self, bytes: u64, below: f64, delay: f64, window: &mut Window, c: &NsccConfig) {
-        if delay < c.settings.zero_delay.secs() {
+        if delay < c.zero_delay.secs() {
             self.undelayed += bytes;
             if self.undelayed as f64 > window.bytes || self.fast {
                 window.bytes += bytes as f64 * c.fast;
@@ -319,12 +339,22 @@ impl Nscc {
             self.undelayed = 0;
         }
         self.fast = false;
+        self.increase_below(bytes, below, c);
+    }
+
+    /// An increase in proportion to the time below the target.
+    pub(super) fn increase_below(&mut self, bytes: u64, below: f64, c: &NsccConfig) {
         self.increase += c.alpha * bytes as f64 * below;
+    }
+
+    /// The same increase for each byte (`fair_increase`).
+    pub(super) fn increase_fairly(&mut self, bytes: u64, c: &NsccConfig) {
+        self.increase += c.fair * bytes as f64;
     }
 
     /// Marked and above the target: at most once a base RTT, if the average is above, too
     /// (`multiplicative_decrease`).
-    fn cut(&mut self, now: Time, window: &mut Window, c: &NsccConfig) {
+    pub(super) fn cut(&mut self, now: Time, window: &mut Window, c: &NsccConfig) {
         (self.fast, self.undelayed) = (false, 0);
         let target = c.target.secs();
         if self.average > target && now - self.last_cut > window.base_rtt {

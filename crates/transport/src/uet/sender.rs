@@ -150,7 +150,7 @@ impl Sender {
     }
 
     /// The subflow that may send the next packet, but for the links; none if none may (`isSendPermitted`).
-    fn next_subflow(&mut self) -> Option<usize> {
+    fn next_subflow(&mut self, now: Time) -> Option<usize> {
         let len = self.next_len()?;
         if self.state != SenderState::Open || self.credit.as_ref().is_some_and(|credit| !credit.is_left()) {
             return None;
@@ -158,7 +158,7 @@ impl Sender {
         if !self.subflows.have_windows() || self.recovers() {
             return Some(0);
         }
-        self.subflows.with_room(self.wire(len))
+        self.subflows.with_room(self.wire(len), now)
     }
 
     /// What it waits for, after an event.
@@ -192,7 +192,7 @@ impl Sender {
     /// Sends what the window and the links allow (`sendIfPermitted`).
     fn send_all(&mut self, now: Time, out: &mut impl Output) {
         while !self.waiting
-            && let Some(s) = self.next_subflow()
+            && let Some(s) = self.next_subflow(now)
         {
             if out.is_free() {
                 self.send_one(s, now, out);
@@ -207,10 +207,10 @@ impl Sender {
     /// Its turn on the links of the host has come (`timeToSend`). Returns whether it was used.
     pub fn on_turn(&mut self, now: Time, out: &mut impl Output) -> bool {
         self.waiting = false;
-        let sends = self.next_subflow();
+        let sends = self.next_subflow(now);
         if let Some(s) = sends {
             self.send_one(s, now, out);
-            if self.next_subflow().is_some() {
+            if self.next_subflow(now).is_some() {
                 self.waiting = true;
                 out.queue_turn();
             }
@@ -228,14 +228,14 @@ impl Sender {
             Some((psn, Sent { len, .. })) => {
                 self.outstanding.send_again(psn, entropy, now);
                 self.queued -= self.wire(len);
-                self.spend(s, len, true);
+                self.spend(s, len, true, now);
                 Data { psn, subflow, len, ack_now: true, again: true, last: self.is_last(psn), target: 0 }
             }
             None => {
                 let (psn, len) = (self.outstanding.next(), self.left.min(self.config.mss.into()) as u16);
                 self.take(len);
                 self.outstanding.send_new(len, entropy, now);
-                self.spend(s, len, false);
+                self.spend(s, len, false, now);
                 // The last packet, that which uses up the credit, and that before which the window closes
                 // (`sendNewPacket`).
                 let full = self.subflows.is_full(s, self.wire(len));
@@ -280,9 +280,9 @@ impl Sender {
     }
 
     /// A packet with so much payload is sent on subflow `s`, for the first time or `again`.
-    fn spend(&mut self, s: usize, len: u16, again: bool) {
+    fn spend(&mut self, s: usize, len: u16, again: bool, now: Time) {
         let bytes = self.wire(len);
-        self.subflows.send(s, bytes, again);
+        self.subflows.send(s, (bytes, again), now, &self.config);
         if let Some(credit) = &mut self.credit {
             credit.spend(bytes);
         }
@@ -521,8 +521,8 @@ impl Sender {
         self.queue(psn);
     }
 
-    /// Asks to be woken when the oldest packet in flight is overdue, when to probe, and when to ask for
-    /// credit again.
+    /// Asks to be woken when the oldest packet in flight is overdue, when to probe, when to ask for
+    /// credit again, and when a packet is due by its law.
     fn arm(&mut self, now: Time, out: &mut impl Output) {
         if self.state != SenderState::Open {
             return;
@@ -533,6 +533,12 @@ impl Sender {
         }
         if let Some(sleek) = &self.sleek {
             deadline = deadline.min(sleek.probe_at());
+        }
+        // What is due already waits for its turn, or for credit.
+        if let Some(due) = self.subflows.due().filter(|due| *due > now)
+            && self.next_len().is_some()
+        {
+            deadline = deadline.min(due);
         }
         deadline = deadline.max(now);
         if deadline < self.asked {

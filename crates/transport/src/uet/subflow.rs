@@ -185,12 +185,18 @@ impl Subflows {
 
     /// The subflow that sends next, with room for so many bytes. Those with room take turns, so that paths get
     /// equal parts of what the windows together do not hold back.
-    pub(super) fn with_room(&self, bytes: i64) -> Option<usize> {
+    pub(super) fn with_room(&self, bytes: i64, now: Time) -> Option<usize> {
         if self.is_alone() {
-            return self.all[0].has_room(bytes).then_some(0);
+            let is_due = || self.due().is_some_and(|at| at <= now);
+            return (self.all[0].has_room(bytes) || is_due()).then_some(0);
         }
         let (before, from) = (0..self.turn, self.turn..self.all.len());
         from.chain(before).find(|s| self.is_active(*s) && self.all[*s].has_room(bytes))
+    }
+
+    /// When a packet is due whatever is in flight. (A law that paces goes with one window alone.)
+    pub(super) fn due(&self) -> Option<Time> {
+        self.all[0].law.due()
     }
 
     /// The entropy value with which subflow `s` sends packet `psn`, or a header before it.
@@ -213,9 +219,10 @@ impl Subflows {
     }
 
     /// Subflow `s` sends so many bytes, for the first time or `again`.
-    pub(super) fn send(&mut self, s: usize, bytes: i64, again: bool) {
-        let Subflow { in_flight, counters, .. } = &mut self.all[s];
+    pub(super) fn send(&mut self, s: usize, (bytes, again): (i64, bool), now: Time, config: &Config) {
+        let Subflow { in_flight, counters, law, .. } = &mut self.all[s];
         *in_flight += bytes;
+        law.on_send(now, config);
         counters.sent += 1;
         counters.sent_again += u64::from(again);
         self.turn = if s + 1 == self.all.len() { 0 } else { s + 1 };
@@ -481,11 +488,11 @@ mod tests {
         let config = config(|_| {});
         let mut subflows = subflows(&config);
         let mut sent = Vec::new();
-        while let Some(s) = subflows.with_room(4_160) {
+        while let Some(s) = subflows.with_room(4_160, us(1)) {
             let entropy = subflows.entropy(s, sent.len() as u32, us(1), &config, |n| n / 2);
             assert_eq!((subflows.of(entropy), usize::from(entropy) / 32), (s, s));
             assert_eq!(subflows.is_full(s, 4_160), subflows.all[s].in_flight + 4_160 >= [60_000, 40_000][s]);
-            subflows.send(s, 4_160, sent.len() == 3);
+            subflows.send(s, (4_160, sent.len() == 3), us(1), &config);
             sent.push(s);
         }
         // 14 packets fit into 60,000 B, 9 into 40,000 B.
@@ -494,7 +501,7 @@ mod tests {
         let counters = |s: usize| (subflows.all[s].counters.sent, subflows.all[s].counters.sent_again);
         assert_eq!([counters(0), counters(1)], [(14, 0), (9, 1)]);
         subflows.lose(1, 4_160);
-        assert_eq!(subflows.with_room(4_160), Some(1));
+        assert_eq!(subflows.with_room(4_160, us(1)), Some(1));
     }
 
     /// What arrives is taken from the subflow that sent it last, once, and waits for the law of that subflow.
@@ -502,9 +509,7 @@ mod tests {
     fn bytes_are_those_of_the_subflow_that_sent_them() {
         let config = config(|_| {});
         let mut subflows = subflows(&config);
-        subflows.send(0, 4_160, false);
-        subflows.send(1, 4_160, false);
-        subflows.send(1, 4_160, false);
+        [0, 1, 1].iter().for_each(|s| subflows.send(*s, (4_160, false), us(1), &config));
         subflows.received(4_160);
         subflows.acknowledge(40, false, (4_096, 4_160));
         subflows.lose(1, 4_160);
@@ -553,10 +558,10 @@ mod tests {
             subflows.on_ack((entropy, None), true, (Some(us(20 * round - 20)), Some(us(20))), us(20 * round), &config);
             assert_eq!(subflows.is_active(1), !suppressed, "{round}");
         }
-        assert!(subflows.is_active(0) && subflows.with_room(4_160) == Some(0));
-        subflows.send(0, 4_160, false);
+        assert!(subflows.is_active(0) && subflows.with_room(4_160, us(1)) == Some(0));
+        subflows.send(0, (4_160, false), us(1), &config);
         stuck(&mut subflows);
-        assert_eq!(subflows.with_room(4_160), None, "subflow 1 has room");
+        assert_eq!(subflows.with_room(4_160, us(1)), None, "subflow 1 has room");
         subflows.couple(0, &config);
         assert_eq!(subflows.all[0].window.part, 1.0);
         subflows.couple(1, &config);

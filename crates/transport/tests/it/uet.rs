@@ -2,8 +2,9 @@
 
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::uet::{
-    Ack, Answers, BalancerKind, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Probe,
-    Progress, Receiver, Rounds, Sender, SenderLaw, Spraying, Subflow, SwiftTarget, Turn, Waits,
+    Ack, Answers, BalancerKind, Below, Config, Coupling, Data, Nack, Network, NsccConfig, NsccSettings, Output, Probe,
+    Progress, Receiver, Rounds, Sender, SenderLaw, Spraying, StrackHtsimTarget, StrackSettings, Subflow, SwiftTarget,
+    Turn, Waits,
 };
 use linkpool_transport::{SenderState, SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
@@ -63,6 +64,8 @@ pub(crate) fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
         mp_rdma_delta: 32,
         nscc: NsccConfig::new(nscc, MSS, 64, &Network { base_rtt, rate }, true),
         swift: SwiftTarget { target: us(9), range: us(105), mtu: WIRE as f64 },
+        strack: StrackSettings::defaults(Preset::Linux),
+        strack_htsim: StrackHtsimTarget { target: us(9), below: Below::Assigned, base_rtt, mtu: WIRE as u32 },
     };
     change(&mut config);
     Arc::new(config)
@@ -526,6 +529,9 @@ fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
         1 => Just((SenderLaw::Fastflow, false, false)),
         1 => Just((SenderLaw::Dctcp, false, false)),
         1 => Just((SenderLaw::Swift, false, false)),
+        1 => Just((SenderLaw::Strack, false, false)),
+        1 => Just((SenderLaw::Strack, false, true)),
+        1 => Just((SenderLaw::StrackHtsim, false, false)),
         1 => Just((SenderLaw::MpRdma, false, false)),
     ];
     use BalancerKind::{Bitmap, Flowbender, Flowlets, Mixed, MpRdma, Oblivious, Plb, Reps, RepsLegacy, Rss};
@@ -576,8 +582,9 @@ proptest! {
             (config.law, config.credit, config.sleek, config.balancer) = (law, credit, sleek, balancer);
             config.median_of = median_of;
             config.trimmable = !sleek;
-            let alone = [BalancerKind::Rss, BalancerKind::MpRdma].contains(&balancer) || law == SenderLaw::MpRdma;
-            if balancer == BalancerKind::MpRdma || law == SenderLaw::MpRdma {
+            let by_each_ack = [SenderLaw::MpRdma, SenderLaw::StrackHtsim].contains(&law);
+            let alone = [BalancerKind::Rss, BalancerKind::MpRdma].contains(&balancer) || by_each_ack;
+            if balancer == BalancerKind::MpRdma || by_each_ack {
                 config.ack_bytes = 1;
             }
             if !credit && !sleek && !alone {
@@ -640,7 +647,9 @@ proptest! {
                 prop_assert!(false, "nothing will happen any more");
                 break;
             };
-            prop_assert!(at < Time::from_secs(2), "it takes too long");
+            // A window of 10 B sends a packet in a hundred round-trip times.
+            let long = Time::from_secs(if law == SenderLaw::StrackHtsim { 60 } else { 2 });
+            prop_assert!(at < long, "it takes too long");
             now = at;
             let mut out = Answered::default();
             let mut answers = 0;
@@ -787,6 +796,28 @@ fn a_message_after_a_pause_asks_at_once() {
     sender.on_timer(us(1_020) + RTO, &mut said);
     assert_eq!(said.asked.len(), 1);
     assert_eq!(said.wakes.pop(), Some(us(1_032 + 2 * 20) + RTO), "a PULL took 20 us");
+}
+
+/// csg-htsim's STrack: the first ACK makes 469 B (2,250,000 / 4,788) of a window of 4.5 packets. A packet goes each 12 us x
+/// 1,064 / 469, 27.223880 us, though three are in flight, and when there is nothing to send, nobody is woken for it.
+#[test]
+fn a_window_below_a_packet_sends_what_is_due() {
+    let config = config(|config| {
+        (config.law, config.ack_bytes) = (SenderLaw::StrackHtsim, 1);
+        config.first_window = Some(4.5 * WIRE as f64);
+    });
+    let gap = Time(27_223_880);
+    let (mut sender, mut said) = (Sender::new(config, Some(6_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    assert_eq!(said.psns(), [0, 1, 2, 3]);
+    sender.on_ack(&ack(1), 0, us(12), &mut said);
+    assert_eq!((said.psns().len(), said.wakes.pop(), sender.subflows()[0].window().bytes), (0, Some(gap), 469.0));
+    sender.on_timer(us(27), &mut said);
+    assert!(said.psns().is_empty());
+    sender.on_timer(gap, &mut said);
+    assert_eq!((said.psns(), said.wakes.pop()), (vec![4], Some(gap + gap)));
+    sender.on_timer(gap + gap, &mut said);
+    assert_eq!((said.psns(), said.wakes.pop()), (vec![5], Some(RTO)));
 }
 
 /// What is lost at the end is found by a probe: 12 + 9 us after the ACK it is sent, and its fast answer makes
