@@ -332,6 +332,7 @@ def test_ends_of_an_interval_that_two_digits_do_not_tell_apart_have_three() -> N
         (12.8, 12.51, 13.7, "12.8 (12.5 to 13.7)"),  # not 13 to 14, above the mean
         (12.3, 11.3, 12.4, "12.3 (11.3 to 12.4)"),  # not 11 to 12, below it
         (12.6, 12.6, 12.6, "12.6 (12.6 to 12.6)"),
+        (12345.6, 11100.0, 14400.0, "12,346 (11,000 to 14,000)"),
     ],
 )
 def test_two_digits_of_the_ends_of_an_interval_stand_around_the_mean(

@@ -10,11 +10,10 @@ import polars as pl
 
 from linkpool.plain import plain
 from linkpool.study import measures
-from linkpool.study.cell import ends
+from linkpool.study.cell import ends, number
 from linkpool.study.model import flatten, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import Threshold, shown
-from linkpool.units import show_number
 
 
 class Holds(Enum):
@@ -90,7 +89,7 @@ def _about(claim: Threshold, row: Mapping[str, Any], arm: str) -> bool:
 
 
 def _judged(claim: Threshold, row: Mapping[str, Any]) -> tuple[Holds, str]:
-    show: Callable[[float], str] = show_number
+    show: Callable[[float], str] = number
     if claim.other is None:
         value, low, high = row["mean"], row["low"], row["high"]
         floor, ceiling, times = bool(row["at_least"]), False, ""
