@@ -532,6 +532,7 @@ fn kind() -> impl Strategy<Value = (SenderLaw, bool, bool, BalancerKind)> {
         1 => Just((SenderLaw::Strack, false, false)),
         1 => Just((SenderLaw::Strack, false, true)),
         1 => Just((SenderLaw::StrackHtsim, false, false)),
+        1 => Just((SenderLaw::StrackHtsim, true, false)),
         1 => Just((SenderLaw::MpRdma, false, false)),
     ];
     use BalancerKind::{Bitmap, Flowbender, Flowlets, Mixed, MpRdma, Oblivious, Plb, Reps, RepsLegacy, Rss};
@@ -818,6 +819,24 @@ fn a_window_below_a_packet_sends_what_is_due() {
     assert_eq!((said.psns(), said.wakes.pop()), (vec![4], Some(gap + gap)));
     sender.on_timer(gap + gap, &mut said);
     assert_eq!((said.psns(), said.wakes.pop()), (vec![5], Some(RTO)));
+}
+
+/// Without credit nothing goes when it is due, and nobody is woken for it again: it goes with the next PULL.
+#[test]
+fn what_is_due_waits_for_credit() {
+    let config = config(|config| {
+        (config.law, config.ack_bytes, config.credit) = (SenderLaw::StrackHtsim, 1, true);
+        config.first_window = Some(4.5 * WIRE as f64);
+    });
+    let due = Time(27_223_880);
+    let (mut sender, mut said) = (Sender::new(config, Some(6_000), false, 5), Said::new());
+    sender.open(Time::ZERO, &mut said);
+    sender.on_ack(&ack(1), 0, us(12), &mut said);
+    assert_eq!((said.psns(), said.wakes.pop()), (vec![0, 1, 2, 3], Some(due)));
+    sender.on_timer(due, &mut said);
+    assert_eq!((said.psns().len(), said.wakes.pop()), (0, Some(RTO)));
+    sender.on_pull(64, us(40), &mut said);
+    assert_eq!((said.psns(), said.wakes.pop()), (vec![4], Some(us(40) + due)));
 }
 
 /// What is lost at the end is found by a probe: 12 + 9 us after the ACK it is sent, and its fast answer makes
