@@ -7,19 +7,20 @@ use linkpool_transport::SendBuffer;
 use linkpool_units::{Rate, Time};
 use linkpool_workload::kinds::{Expected, Pairs, Setting};
 
-/// Segments and ACKs beside those of the data of a flow: of the handshake and of the end.
-const OF_A_FLOW: f64 = 2.0;
-
-/// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a
-/// size, and hosts that always have one more to send, are taken to fill the links that they pass,
-/// as fast as these are from time to time, unless buffers, readers or adapters hold them back; no
-/// workload sends more.
+/// The packet-hops that `scenario` lets expect: of data, the answers of receivers, and what opens and
+/// ends connections, with no loss. A flow without a size, and hosts that always have one more to
+/// send, are taken to fill the links that they pass, as fast as these are from time to time, unless
+/// buffers, readers or adapters hold them back; no workload sends more.
 pub fn expected_hops(scenario: &Scenario) -> f64 {
     let fabric = scenario.topology.fabric();
     let changes = LinkChanges::new(scenario, &fabric, |_| QueueLimit::Packets(0));
     let hops = |workload: &Workload| {
         let carried = carried(workload, scenario, &fabric, &changes);
-        2.0 * carried.passed * segments(workload, scenario, &fabric, carried)
+        let Segments { data, flows, others } = segments(workload, scenario, &fabric, carried);
+        let transport = &scenario.transports[workload.transport];
+        let family = transport.control.family().config(&transport.own, &transport.config, transport.wire);
+        let answers = family.answers(&transport.config, (data / flows).max(1.0));
+        carried.passed * (data * (1.0 + answers) + 2.0 * others)
     };
     scenario.workloads.iter().map(hops).sum()
 }
@@ -28,11 +29,23 @@ pub fn expected_hops(scenario: &Scenario) -> f64 {
 /// [`expected_hops`] counts them.
 pub(crate) fn expected_segments(scenario: &Scenario, fabric: &Fabric) -> f64 {
     let changes = LinkChanges::new(scenario, fabric, |_| QueueLimit::Packets(0));
-    let segments = |workload| segments(workload, scenario, fabric, carried(workload, scenario, fabric, &changes));
-    scenario.workloads.iter().map(segments).sum()
+    let all = |workload| {
+        let Segments { data, others, .. } =
+            segments(workload, scenario, fabric, carried(workload, scenario, fabric, &changes));
+        data + others
+    };
+    scenario.workloads.iter().map(all).sum()
 }
 
-fn segments(workload: &Workload, scenario: &Scenario, fabric: &Fabric, carried: Carried) -> f64 {
+/// What the senders of a workload send.
+struct Segments {
+    data: f64,
+    flows: f64,
+    /// Those without data that open and end connections, each with an answer.
+    others: f64,
+}
+
+fn segments(workload: &Workload, scenario: &Scenario, fabric: &Fabric, carried: Carried) -> Segments {
     let transport = &scenario.transports[workload.transport];
     let mss = f64::from(transport.config.mss);
     let of_a_flow = most_of_a_flow(transport, carried);
@@ -41,9 +54,13 @@ fn segments(workload: &Workload, scenario: &Scenario, fabric: &Fabric, carried: 
     let Expected { flows, bytes, .. } = settings.expected(&setting);
     let span = scenario.end().saturating_sub(workload.start).secs();
     let most = setting.most_bytes().min(carried.rate / 8.0 * span);
+    let flows = flows.min(most);
     // A flow of a few bytes is a segment too.
-    let data = (bytes.min(most) / mss).max(flows.min(most));
-    data + if settings.persistent() { 0.0 } else { OF_A_FLOW * flows.min(most) }
+    let data = (bytes.min(most) / mss).max(flows);
+    let facts = transport.control.family().facts();
+    let once = f64::from(u8::from(facts.handshake)) + f64::from(u8::from(facts.fins));
+    let others = if settings.persistent() { 0.0 } else { once * flows };
+    Segments { data, flows, others }
 }
 
 /// The most bytes per second that buffers and the reading application let a flow carry.
@@ -137,7 +154,7 @@ mod tests {
     }
 
     fn hops_with(keys: &str, rest: &str) -> f64 {
-        hops_of(&format!("control = \"reno\"\n{keys}"), &format!("[queue]\nlimit = 100\n{rest}"))
+        hops_of(&format!("control = \"reno\"\nack_every = 1\n{keys}"), &format!("[queue]\nlimit = 100\n{rest}"))
     }
 
     /// Of a transport with these keys, packets of 1,000 B and 90 B more, and ACKs of 90 B.
@@ -167,7 +184,7 @@ mod tests {
     #[test]
     fn links_are_those_that_flows_pass() {
         let text = "duration = \"1s\"\n[topology.dumbbell]\npairs = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
-                    [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
+                    [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\nack_every = 1\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
                     to = \"D1\"\nsize = \"5KB\"\n";
         let hops = expected_hops(&crate::scenario(text));
         assert!((hops - 2.0 * 3.0 * 7.0).abs() < 1e-9, "{hops}");
@@ -224,7 +241,7 @@ mod tests {
         close(hops_with("receive_buffer = \"1500B\"\n", FLOWS), each(1500.0), 4.0);
         let lia = |most: &str| {
             let keys = format!("subflows = 2\nsubflow_window = \"{most}\"\nsend_buffer = \"2500B\"");
-            hops_of(&format!("control = \"lia\"\n{keys}"), &FLOWS.replace("flows = 4", "flows = 2"))
+            hops_of(&format!("control = \"lia\"\nack_every = 1\n{keys}"), &FLOWS.replace("flows = 4", "flows = 2"))
         };
         close(lia("1KB"), 0.5 * each(2000.0), 2.0);
         close(lia("5KB"), 0.5 * each(2500.0), 2.0);
@@ -265,10 +282,10 @@ mod tests {
     fn adapters_hold_flows_back() {
         let one = FLOWS.replace("flows = 4", "flows = 1");
         let nic = |keys: &str| hops_of("control = \"roce\"", &format!("{one}{PFC}[nic]\n{keys}\n"));
-        close(nic("packet_time = \"1us\""), 1.09e9, 1.0);
-        close(nic("receive_packet_time = \"2us\""), 0.545e9, 1.0);
-        close(nic("rate = \"1Gbps\""), 1.25e8 * 1.09, 1.0);
-        close(nic("receive_rate = \"1Gbps\""), 1.25e8, 1.0);
+        close(nic("packet_time = \"1us\""), 1.09e9, 0.0);
+        close(nic("receive_packet_time = \"2us\""), 0.545e9, 0.0);
+        close(nic("rate = \"1Gbps\""), 1.25e8 * 1.09, 0.0);
+        close(nic("receive_rate = \"1Gbps\""), 1.25e8, 0.0);
     }
 
     /// From 250 to 500 ms R takes nothing, or 1 Gbit/s.
@@ -278,7 +295,27 @@ mod tests {
             let slow = format!("[[slow_host]]\nhosts = [\"R\"]\nfrom = \"250ms\"\nuntil = \"500ms\"\n{rate}");
             hops_of("control = \"roce\"", &format!("{FLOWS}{slow}{PFC}"))
         };
-        close(slow(""), 0.75 * 1.25e9, 4.0);
-        close(slow("rate = \"1Gbps\"\n"), 0.775 * 1.25e9, 4.0);
+        close(slow(""), 0.75 * 1.25e9, 0.0);
+        close(slow("rate = \"1Gbps\"\n"), 0.775 * 1.25e9, 0.0);
+    }
+
+    /// Of two links there and back: data, and what answers it. Delayed ACKs: 16 at once and one for two of the
+    /// other 84. UET acknowledges 16 KiB at once: 16,384 B of packets of 1,090 B. NDP pulls what is beyond its
+    /// first window of 30. Only TCP's flows begin with a SYN and end with a FIN, each with an answer.
+    #[test]
+    fn answers_are_those_of_the_family() {
+        let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"100KB\"\n";
+        let queue = "[queue]\nlimit = 100\n";
+        let trimming = "[queue]\nlimit = 8\ndiscipline = \"trimming\"\n";
+        let near = |hops: f64, answers: f64, others: f64| {
+            let by_hand = 2.0 * (100.0 + answers + others);
+            assert!((hops - by_hand).abs() < 1e-6, "{hops} for {by_hand}");
+        };
+        near(hops_of("control = \"reno\"", &format!("{flow}{queue}")), 16.0 + 84.0 / 2.0, 4.0);
+        let late = "control = \"reno\"\nquickack = false";
+        near(hops_of(late, &format!("{flow}{queue}")), 50.0, 4.0);
+        near(hops_of("control = \"uet\"", &format!("{flow}{trimming}")), 100.0 * 1090.0 / 16384.0, 0.0);
+        near(hops_of("control = \"ndp\"", &format!("{flow}{trimming}")), 100.0 + 70.0, 0.0);
+        near(hops_of("control = \"roce\"", &format!("{flow}{PFC}")), 100.0, 0.0);
     }
 }

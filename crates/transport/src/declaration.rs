@@ -52,6 +52,11 @@ pub trait Declare {
         1
     }
 
+    /// The packets that its receivers send for each packet of data of a flow of `packets`, if none is lost.
+    fn answers(_own: &Self::Config, _config: &Config, _packets: f64) -> f64 {
+        1.0
+    }
+
     /// The most measures that a flow with this config reports at its end, each a row of
     /// `metrics.parquet`.
     fn metrics(config: &Config) -> usize;

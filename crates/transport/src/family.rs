@@ -105,6 +105,14 @@ macro_rules! make {
                     $(FamilyConfig::$family(config) => <crate::$module::$family as Declare>::entropies(config)),+
                 }
             }
+
+            /// The packets that its receivers send for each packet of data of a flow of `packets`, if none is lost.
+            /// `config` has the common settings.
+            pub fn answers(&self, config: &Config, packets: f64) -> f64 {
+                match self {
+                    $(FamilyConfig::$family(own) => <crate::$module::$family as Declare>::answers(own, config, packets)),+
+                }
+            }
         }
 
         impl Settings for OwnSettings {

@@ -8,6 +8,14 @@ use linkpool_units::Time;
 /// The most ACKs that are sent at once (Linux, `TCP_MAX_QUICKACKS`).
 const MOST: u64 = 16;
 
+/// Half of the receive buffer, in segments, and [`MOST`] at most.
+pub(crate) fn half_a_window(config: &Config) -> u32 {
+    match config.buffers.receive / (2 * config.mss as u64) {
+        0 => 2,
+        half => half.min(MOST) as u32,
+    }
+}
+
 /// The quick ACKs of one subflow at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Quickack {
@@ -32,11 +40,7 @@ impl Quickack {
 
     /// Acknowledges the next segments at once, half a window of them.
     pub(crate) fn begin(&mut self, config: &Config) {
-        let half = match config.buffers.receive / (2 * config.mss as u64) {
-            0 => 2,
-            half => half.min(MOST) as u32,
-        };
-        self.left = self.left.max(half);
+        self.left = self.left.max(half_a_window(config));
     }
 
     pub(crate) fn is_on(&self) -> bool {

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::control::CongestionControl;
 use crate::declaration::{Declaration, Declare, Facts, Keys, Spread};
+use crate::quickack::half_a_window;
 use crate::wire::WireConfig;
 
 /// TCP and MPTCP.
@@ -33,6 +34,13 @@ impl Declare for Tcp {
     type Config = ();
 
     fn config((): &(), _: &Config, _: WireConfig) {}
+
+    /// With delayed ACKs two packets share one, but for those that Linux sends at once (RFC 5681, section
+    /// 4.2; [`crate::quickack`]).
+    fn answers((): &(), config: &Config, packets: f64) -> f64 {
+        let first = if config.quickack() { f64::from(half_a_window(config)).min(packets) } else { 0.0 };
+        (first + (packets - first) / f64::from(config.ack_every)) / packets
+    }
 
     /// A new connection reports all measures but the time of MMPTCP's switch.
     fn metrics(config: &Config) -> usize {

@@ -71,6 +71,11 @@ impl Declare for Ndp {
         })
     }
 
+    /// An ACK, and a PULL for each packet after the first window.
+    fn answers(config: &Arc<Config>, _: &Common, packets: f64) -> f64 {
+        1.0 + (1.0 - f64::from(config.initial_window) / packets).max(0.0)
+    }
+
     /// NACKs, headers that switches returned, and PULLs.
     fn metrics(_: &Common) -> usize {
         3

@@ -335,6 +335,11 @@ impl Declare for Uet {
         config.entropies.into()
     }
 
+    /// An ACK for so many bytes on the wire.
+    fn answers(config: &Arc<Config>, _: &Common, _: f64) -> f64 {
+        (config.mtu() / f64::from(config.ack_bytes)).min(1.0)
+    }
+
     /// ACKs, NACKs, PULLs, RTS, probes, suppressions and releases.
     fn metrics(_: &Common) -> usize {
         7
