@@ -91,7 +91,8 @@ settings! {
         /// `swift` with a window below one packet), else as soon as the window has room. `"fq"`: also at Linux's rate
         /// for other algorithms, which its queue discipline `fq` enforces: 2 windows per smoothed RTT
         /// while the window is below half of the slow-start threshold, 1.2 windows else
-        /// (`tcp_update_pacing_rate`). Each packet leaves alone, as without segmentation offload.
+        /// (`tcp_update_pacing_rate`). Each packet leaves alone, as without segmentation offload. The
+        /// first ten packets of a subflow are not paced (`tcp_update_skb_after_send`), nor are BBR's.
         pacing: Pacing = Pacing::Control;
         /// Number of duplicate ACKs that means a loss (RFC 5681, section 3.2: 3). `"auto"`, for
         /// scattered packets: 3, plus the number of paths if there are several (in a fat-tree with

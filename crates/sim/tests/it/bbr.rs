@@ -55,7 +55,7 @@ fn a_lone_flow_is_linux_s() {
     assert!((0.690..0.730).contains(&drained), "{drained}");
     let (least, most) = between(1.2, 9.8);
     assert!(least >= 142.0 && most <= 146.0, "{least} to {most}");
-    assert_eq!(between(10.1, 10.2), (4.0, 4.0));
+    assert_eq!(between(10.15, 10.25), (4.0, 4.0));
     // 200 ms, and what it takes to come to four packets and to hear of it: 263 ms in Linux, by
     // samples of 20 ms.
     let small = windows.iter().filter(|(_, cwnd)| *cwnd == 4.0).count();
@@ -89,7 +89,7 @@ fn beside_cubic_a_long_queue_is_cubic_s() {
 }
 
 /// A second flow begins after 2 s. The first one's part in Linux is 0.52 with a queue that loses
-/// nothing, and 0.59 with one of 50 packets, which loses 3,700 packets in 30 s.
+/// nothing, and 0.59 with one of 50 packets, which loses 3,733 packets in 30 s, here within a quarter.
 #[test]
 fn two_flows_share_a_long_queue() {
     let r = dumbbell(30, 400, &[("bbr", 0), ("bbr", 2)]);
@@ -104,5 +104,5 @@ fn two_flows_share_a_short_queue_with_losses() {
     let r = dumbbell(30, 50, &[("bbr", 0), ("bbr", 2)]);
     let (part, lost) = (part(&r, [30.0, 28.0]), r.link("L->R").stats.rare.drops);
     assert!((0.50..0.66).contains(&part), "{part}");
-    assert!((2_800..4_400).contains(&lost), "{lost}");
+    assert!((2_800..4_666).contains(&lost), "{lost}");
 }

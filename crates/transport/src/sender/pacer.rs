@@ -20,6 +20,10 @@ pub(super) fn linux_rate(state: &CongestionState, flight: u32) -> Option<f64> {
     (state.srtt > 0.0).then(|| ratio * window.max(flight as f64) / state.srtt)
 }
 
+/// The segments of a subflow that hold nothing back: all but the last of the first ten (Linux, "does not
+/// pace first 10 MSS" in `tcp_update_skb_after_send` of net/ipv4/tcp_output.c).
+const UNPACED: u64 = 9;
+
 /// Owns the time of the next departure on each subflow of a connection whose packets are paced.
 ///
 /// A packet that is sent at a rate r holds the next one back for 1/r from then on. That time stays
@@ -31,6 +35,8 @@ pub(super) struct Pacer {
     /// Linux's rates for algorithms that give none ([`Pacing::Fq`]), and its credit for late
     /// packets.
     fq: bool,
+    /// The first segments of a subflow, which hold nothing back.
+    unpaced: u64,
     /// The subflows that wait for a departure, one bit each.
     waiting: u32,
     each: Box<[Paced]>,
@@ -55,7 +61,8 @@ impl Pacer {
         let each = (0..n).map(|_| Paced { due: Time::ZERO, timer: Timer::new(), segments: 0 }).collect();
         let measured = if control.measures_rate() { n } else { 0 };
         let deliveries = (0..measured).map(|_| Deliveries::new()).collect();
-        (fq || control.paces()).then(|| Box::new(Pacer { fq, waiting: 0, each, deliveries }))
+        let unpaced = if fq || control.measures_rate() { UNPACED } else { 0 };
+        (fq || control.paces()).then(|| Box::new(Pacer { fq, unpaced, waiting: 0, each, deliveries }))
     }
 
     /// Does subflow `s` wait for a departure?
@@ -87,7 +94,7 @@ impl Pacer {
     ) {
         let rate = self.rate(s, states, subflow, control);
         let paced = &mut self.each[s];
-        let sent = subflow.segments - paced.segments;
+        let sent = subflow.segments.saturating_sub(paced.segments.max(self.unpaced));
         paced.segments = subflow.segments;
         let Some(rate) = rate else {
             self.waiting &= !s.bit();

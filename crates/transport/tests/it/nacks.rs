@@ -229,8 +229,9 @@ fn a_receiver_says_at_once_what_was_trimmed() {
     );
 }
 
-/// What goes out again for a NACK takes its place among paced departures: packet 1 was to leave at 105 us,
-/// and leaves a gap after packet 0 does at 102 us. That gap is 41.7 us: 1.2 windows of two packets in 100 us.
+/// What goes out again for a NACK takes its place among paced departures: packet 11 was to leave 2.27 us after
+/// packet 10, and leaves a gap after that does again at 201 us. That gap is 41.7 us: 1.2 windows of two packets
+/// in 100 us. The first ten packets hold nothing back.
 #[test]
 fn a_retransmission_for_a_nack_is_paced() {
     let fq = Config { pacing: Pacing::Fq, initial_window: 10, handshake_sample: true, ..sack() };
@@ -238,11 +239,13 @@ fn a_retransmission_for_a_nack_is_paced() {
         "0      > syn
          100us  < synack
                 > ack 0
-                > pkt 0
-         102us  < nack 0
-                > pkt 0
+                > pkt 0-9
+         200us  < ack 10
+                > pkt 10
+         201us  < nack 10
+                > pkt 10
                 = cwnd 2 flight 1
-         146us..147us > pkt 1",
+         243us..244us > pkt 11",
     );
 }
 

@@ -146,7 +146,7 @@ fn a_window_of_a_packet_and_more_does_not_pace() {
 fn fq(ssthresh: u64) -> Config {
     Config {
         pacing: Pacing::Fq,
-        initial_window: 10,
+        initial_window: 20,
         initial_ssthresh: ssthresh,
         handshake_sample: true,
         byte_counting: true,
@@ -154,50 +154,52 @@ fn fq(ssthresh: u64) -> Config {
     }
 }
 
-/// Linux: two windows of 10 packets in a round-trip time of 100 us in slow start, a packet in 5 us;
-/// 1.2 once the window is at half of ssthresh, a packet in 8.333 us.
+/// Linux: two windows of 20 packets in a round-trip time of 100 us in slow start, a packet in 2.5 us;
+/// 1.2 once the window is at half of ssthresh, a packet in 4.167 us. The first ten leave at once, and the
+/// tenth is the first that holds the next one back.
 #[test]
 fn windows_are_paced_at_linux_s_rates() {
-    for (ssthresh, gap) in [(u64::MAX, 5_000), (20_000, 8_333)] {
+    for (ssthresh, gap) in [(u64::MAX, 2_500), (20_000, 4_166)] {
         let mut path = Path::new(Time::from_us(100), fq(ssthresh), None);
         path.run(Time::from_us(199));
-        assert_eq!((path.sent[0], path.sent.len()), (Time::from_us(100), 10));
-        assert_eq!(path.gaps(), [gap; 9]);
+        assert_eq!((path.sent[0], path.sent.len()), (Time::from_us(100), 20));
+        assert_eq!(path.gaps()[..9], [0; 9]);
+        assert_eq!(path.gaps()[9..], [gap; 10]);
     }
 }
 
-/// In slow start each ACK lets two packets go, at 5 us from each other. Windows of 10 to 20 packets
-/// have gaps of 5 to 2.5 us, half of that for a packet that left late: no packet leaves with
-/// another.
+/// In slow start each ACK lets two packets go. Windows of 20 to 40 packets have gaps of 2.5 to 1.25 us, half
+/// of that for a packet that left late: after the first ten no packet leaves with another.
 #[test]
 fn slow_start_is_smooth() {
     let mut path = Path::new(Time::from_us(100), fq(u64::MAX), None);
     path.run(Time::from_us(300));
-    assert!(path.sent.len() > 25, "{}", path.sent.len());
-    let least = path.gaps().into_iter().min().unwrap();
-    assert!((1_250..=2_600).contains(&least), "{least} ns");
+    assert!(path.sent.len() > 50, "{}", path.sent.len());
+    let least = path.gaps().into_iter().skip(9).min().unwrap();
+    assert!((625..=1_300).contains(&least), "{least} ns");
 }
 
-/// BBR begins with 2.885 windows of 10 packets in a round-trip time of 100 us, less 1%: a packet in 3.501 us. Its rate
-/// and window follow what is delivered: twice as much in each round.
+/// BBR begins with 2.885 windows of 20 packets in a round-trip time of 100 us, less 1%: a packet in 1.751 us, after
+/// ten at once. Its rate and window follow what is delivered: twice as much in each round.
 #[test]
 fn bbr_doubles_its_rate_each_round() {
     let bbr = Config {
-        initial_window: 10,
+        initial_window: 20,
         handshake_sample: true,
         recovery: LossRecovery::Rack,
         ..config(ControlConfig::of(Algorithm::Bbr, Preset::Linux))
     };
     let mut path = Path::new(Time::from_us(100), bbr, None);
     path.run(Time::from_us(199));
-    assert_eq!(path.gaps(), [3_501; 9]);
+    assert_eq!(path.gaps()[..9], [0; 9]);
+    assert_eq!(path.gaps()[9..], [1_750; 10]);
     path.run(Time::from_us(900));
     let in_round = |n: u64| {
         let round = Time::from_us(100 * n)..Time::from_us(100 * n + 100);
         path.sent.iter().filter(|at| round.contains(at)).count()
     };
     let rounds: Vec<usize> = (1..9).map(in_round).collect();
-    assert_eq!(rounds[..2], [10, 20], "{rounds:?}");
+    assert_eq!(rounds[..2], [20, 40], "{rounds:?}");
     assert!((3..8).all(|i| rounds[i] * 2 >= rounds[i - 1] * 3), "{rounds:?}");
 }
 
@@ -206,24 +208,24 @@ fn bbr_doubles_its_rate_each_round() {
 #[test]
 fn a_retransmission_leaves_at_once() {
     let mut path =
-        Path::new(Time::from_us(100), Config { recovery: LossRecovery::NewReno, ..fq(20_000) }, Some(30_000));
-    path.lost = vec![2];
+        Path::new(Time::from_us(100), Config { recovery: LossRecovery::NewReno, ..fq(20_000) }, Some(60_000));
+    path.lost = vec![14];
     path.run(Time::from_secs(1));
     assert_eq!(path.sender.state(), SenderState::Finished);
-    // Packet 2 is lost, and ACKs of packets 3, 4 and 5 are duplicates: the third comes at 100 us +
-    // 5 x 8.333 us + 100 us.
-    let third = Time::from_us(200) + Time(8_333_333 * 5);
+    // Packet 14 is lost, and ACKs of packets 15, 16 and 17 are duplicates: the third comes at 100 us +
+    // 8 x 4.167 us (packet 9 is the first that holds the next one back) + 100 us.
+    let third = Time::from_us(200) + Time(4_166_667 * 8);
     assert!(path.sent.contains(&third), "{:?}", path.sent);
     let next = path.sent.iter().find(|at| **at > third).unwrap();
     assert!(*next - third >= Time::from_us(5), "{next}");
 }
 
-/// Nothing is paced without a rate: ten packets at once.
+/// Nothing is paced without a rate: 20 packets at once.
 #[test]
 fn without_pacing_a_window_leaves_at_once() {
     let mut path = Path::new(Time::from_us(100), Config { pacing: Pacing::Control, ..fq(u64::MAX) }, None);
     path.run(Time::from_us(199));
-    assert_eq!(path.sent, [Time::from_us(100); 10]);
+    assert_eq!(path.sent, [Time::from_us(100); 20]);
 }
 
 /// An ACK that was overtaken reports all packets but packet 2, which leaves at once. Packet 14 leaves half a
@@ -231,13 +233,12 @@ fn without_pacing_a_window_leaves_at_once() {
 /// 13.9 us.
 #[test]
 fn a_retransmission_for_an_overtaken_ack_is_paced() {
-    let sack = Config { recovery: LossRecovery::Sack, ..fq(20_000) };
+    let sack = Config { recovery: LossRecovery::Sack, initial_window: 10, ..fq(20_000) };
     sender(sack, None).run(
         "0      > syn
          100us  < synack
                 > ack 0
-                > pkt 0
-         101us..199us > pkt 1-9
+                > pkt 0-9
          200us  < ack 2
                 > pkt 10
          201us..239us > pkt 11-13

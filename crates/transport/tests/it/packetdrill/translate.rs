@@ -13,7 +13,7 @@ use super::python::{self, Names};
 use super::setup::Setup;
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
-use linkpool_transport::{Buffers, Config, LossRecovery};
+use linkpool_transport::{Buffers, Config, LossRecovery, Pacing};
 use linkpool_units::Time;
 use std::mem::take;
 
@@ -54,11 +54,6 @@ pub fn translate(text: &str) -> Result<Result<Translation, &'static str>, Wrong>
     let packets = || events.iter().filter_map(|event| if let What::Packet(p) = &event.what { Some(p) } else { None });
     if setup.refuses {
         return Ok(Err("the sender's own queue refuses a retransmission and says so; a queue of linkpool drops"));
-    }
-    if setup.paced && packets().any(|p| !p.arrives && p.range.0 < p.range.1) {
-        return Ok(Err(
-            "it looks at the times of segments that a queue of the host paces (`fq`); linkpool does not pace",
-        ));
     }
     if packets().any(|p| p.arrives && p.flags == "E.") {
         return Ok(Err("a mark with CUBIC, or Reno, as RFC 3168 has it; of TCP only DCTCP uses ECN in linkpool"));
@@ -329,6 +324,7 @@ impl Translator {
             recovery: if self.sack { LossRecovery::Rack } else { LossRecovery::NewReno },
             slow_start_after_idle: self.setup.slow_start_after_idle,
             buffers: Buffers { receive: self.window, ..Buffers::default() },
+            pacing: if self.setup.paced { Pacing::Fq } else { Pacing::Control },
             ..Config::defaults(Preset::Linux)
         };
         self.left_out.sort();
