@@ -60,7 +60,17 @@ TRIMMING = [
 ]
 
 
-ROCE = ("roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift")
+ROCE = (
+    "roce",
+    "dcqcn",
+    "dcqcn-hpcc",
+    "timely",
+    "hpcc",
+    "hpcc-pint",
+    "powertcp",
+    "roce-dctcp",
+    "roce-swift",
+)
 """Values of `control` that are of the family RoCE."""
 
 

@@ -228,7 +228,17 @@ def test_a_pause_of_its_own_port_is_named(run: Run) -> None:
 
 def random_roce(rng: random.Random) -> str:
     loss = f'[[change]]\nlinks = ["e0.0<->a0.0"]\nloss = {rng.choice([0.01, 0.05])}\n'
-    laws = ["roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift"]
+    laws = [
+        "roce",
+        "dcqcn",
+        "dcqcn-hpcc",
+        "timely",
+        "hpcc",
+        "hpcc-pint",
+        "powertcp",
+        "roce-dctcp",
+        "roce-swift",
+    ]
     way = rng.choice(["", "reorder_window = 16", 'retransmission = "selective"'])
     messages = f"""
 [[workload.collective]]

@@ -30,7 +30,7 @@ WIDTH = 80
 PLURALS = {"host": "hosts", "switch": "switches"}
 """Layers whose names are nouns."""
 
-UNMARKED = ("ndp", "roce", "timely", "hpcc", "powertcp", "roce-swift")
+UNMARKED = ("ndp", "roce", "timely", "hpcc", "hpcc-pint", "powertcp", "roce-swift")
 """Transports beside TCP without ECN."""
 
 TIMERS = ("min_rto", "initial_rto", "syn_timeout")

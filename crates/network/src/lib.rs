@@ -4,6 +4,7 @@
 mod balancer;
 mod change;
 mod class;
+mod digest;
 mod discipline;
 mod disjoint;
 mod fabric;
@@ -43,6 +44,7 @@ mod witness;
 
 pub use balancer::{Conga, Drill, Per, Spreading, Ugal, Valiant};
 pub use change::{LinkChange, Loss, Timetable};
+pub use digest::{Digests, LEAST_UTILISATION};
 pub use discipline::{Order, Pfc, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, split_member};
@@ -64,7 +66,7 @@ pub use servers::{Place, Servers};
 pub use shares::{Carried, TierTraffic, carried_between, carried_uniform, traffic_between, uniform_traffic};
 pub use shortest_paths::ShortestPaths;
 pub use source_route::{always_fits, reversed, source_route};
-pub use telemetry::{HopRecord, MOST_HOPS};
+pub use telemetry::{HopRecord, MOST_HOPS, Written};
 pub use weights::Weights;
 pub use witness::{Cause, Discarded, Held, PacketLoss, Seen, Witness};
 

@@ -1,9 +1,11 @@
 //! The policies of output ports: thresholds, queue disciplines, shared buffers, layer by layer.
 
+use crate::digest::Digests;
 use crate::discipline::{ClassPolicy, Configuration, Marking, Order, Pfc, Red, SharedBuffer};
 use crate::fabric::Layer;
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
+use std::sync::Arc;
 
 /// How an output port queues: its thresholds and its queue discipline.
 ///
@@ -16,6 +18,8 @@ pub struct QueuePolicy {
     pub(crate) shared: Option<SharedBuffer>,
     /// Does the port write telemetry on packets that ask for it?
     pub(crate) stamps: bool,
+    /// The digests that it writes on packets that ask for those; it stamps.
+    pub(crate) digests: Option<Arc<Digests>>,
     /// Priority flow control, if the port pauses and is paused.
     pub(crate) pfc: Option<Pfc>,
 }
@@ -40,7 +44,14 @@ impl QueuePolicy {
     /// packet in service does not count.
     pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
         let thresholds = Thresholds::drop_tail(limit);
-        QueuePolicy { thresholds, discipline: Configuration::default(), shared: None, stamps: false, pfc: None }
+        QueuePolicy {
+            thresholds,
+            discipline: Configuration::default(),
+            shared: None,
+            stamps: false,
+            digests: None,
+            pfc: None,
+        }
     }
 
     /// When it drops and marks, for ports elsewhere that do the same.
@@ -135,10 +146,12 @@ impl Policies {
         self
     }
 
-    /// The same whose switches write telemetry on packets that ask for it.
-    pub fn stamping(mut self) -> Policies {
-        for layer in Layer::ALL {
-            self.0[layer as usize].stamps = layer != Layer::Host;
+    /// The same whose switches write telemetry on packets that ask for it: records, and these digests.
+    pub fn stamping(mut self, digests: Option<Digests>) -> Policies {
+        let digests = digests.map(Arc::new);
+        for layer in Layer::ALL.into_iter().filter(|layer| *layer != Layer::Host) {
+            let policy = &mut self.0[layer as usize];
+            (policy.stamps, policy.digests) = (true, digests.clone());
         }
         self
     }

@@ -22,6 +22,15 @@ pub struct HopRecord {
     pub link: LinkId,
 }
 
+/// What ports have written on a packet, or on the packet of which it tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written<'a> {
+    /// Records, in the order of the path; none if that is longer than [`MOST_HOPS`].
+    pub hops: &'a [HopRecord],
+    /// The digest, of a packet that has room for one; 0 before any port.
+    pub digest: Option<u16>,
+}
+
 /// Room for what ports write on a packet, in order. Whose packet it is knows how many of them have.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -30,19 +39,19 @@ pub(crate) struct Records([HopRecord; MOST_HOPS]);
 impl Records {
     /// Writes what a further port says behind `count` others, if there is room.
     #[inline]
-    pub(crate) fn put(&mut self, count: u8, hop: HopRecord) {
+    pub(crate) fn put(&mut self, count: u16, hop: HopRecord) {
         if let Some(place) = self.0.get_mut(usize::from(count)) {
             *place = hop;
         }
     }
 
     /// What `count` ports wrote; nothing if one found no room, since the others do not tell of the whole path.
-    pub(crate) fn all(&self, count: u8) -> &[HopRecord] {
+    pub(crate) fn all(&self, count: u16) -> &[HopRecord] {
         self.0.get(..usize::from(count)).unwrap_or(&[])
     }
 
     /// Takes over what `count` ports wrote elsewhere.
-    pub(crate) fn copy(&mut self, from: &Records, count: u8) {
+    pub(crate) fn copy(&mut self, from: &Records, count: u16) {
         let all = from.all(count);
         self.0[..all.len()].copy_from_slice(all);
     }
@@ -57,18 +66,18 @@ mod tests {
         let mut records = Records::default();
         assert!(records.all(0).is_empty());
         let sent = |records: &Records, count| records.all(count).iter().map(|hop| hop.sent).collect::<Vec<_>>();
-        for n in 0..MOST_HOPS as u8 {
+        for n in 0..MOST_HOPS as u16 {
             records.put(n, HopRecord { sent: u64::from(n), ..HopRecord::default() });
             assert_eq!(sent(&records, n + 1), (0..=u64::from(n)).collect::<Vec<_>>());
         }
         let full = records;
-        records.put(MOST_HOPS as u8, HopRecord { sent: 99, ..HopRecord::default() });
+        records.put(MOST_HOPS as u16, HopRecord { sent: 99, ..HopRecord::default() });
         assert_eq!(sent(&records, 8), sent(&full, 8));
-        assert!(records.all(MOST_HOPS as u8 + 1).is_empty());
+        assert!(records.all(MOST_HOPS as u16 + 1).is_empty());
         let mut copied = Records::default();
         copied.copy(&records, 3);
         assert_eq!(sent(&copied, 4), [0, 1, 2, 0], "three of them");
-        copied.copy(&records, MOST_HOPS as u8 + 1);
+        copied.copy(&records, MOST_HOPS as u16 + 1);
         assert_eq!(sent(&copied, 4), [0, 1, 2, 0], "none of a path without room");
     }
 }

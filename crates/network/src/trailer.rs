@@ -3,7 +3,7 @@
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Flags, Packet, Trailer};
 use crate::pauses::Pause;
-use crate::telemetry::{HopRecord, Records};
+use crate::telemetry::{HopRecord, Records, Written};
 use crate::witness::{Discarded, Held, PacketLoss, Seen, Witness};
 use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
@@ -21,16 +21,20 @@ pub(crate) struct Slot {
     /// Of a packet without a trailer from its host: its `seq`, in place of which the slot's number
     /// stands.
     seq: u32,
-    has_trailer: bool,
-    has_tag: bool,
+    /// The ports that wrote records on the packet, those included that found no room; or the digest that they wrote.
+    written: u16,
     telemetry: Telemetry,
-    /// The ports that wrote on the packet, those included that found no room.
-    hops: u8,
+    /// Which of the two parts above it has: [`TRAILER`], [`TAG`].
+    parts: u8,
 }
+
+/// Bits of the parts of a slot.
+const TRAILER: u8 = 1;
+const TAG: u8 = 2;
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-/// The part of a packet in telemetry. Records stand beside its slot.
+/// The part of a packet in telemetry. Records stand beside its slot, a digest in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Telemetry {
     /// None: ports write nothing on it.
@@ -39,25 +43,26 @@ enum Telemetry {
     Asks,
     /// It brings records of another packet to the sender of that.
     Tells,
+    /// Ports write a digest on it.
+    AsksDigest,
+    /// It brings the digest of another packet to the sender of that.
+    TellsDigest,
 }
 
 impl Slot {
     /// Of a packet whose first sequence field is `seq`, with nothing in it.
     fn empty(seq: u32) -> Slot {
-        Slot {
-            trailer: Trailer::default(),
-            tag: Tag::default(),
-            seq,
-            has_trailer: false,
-            has_tag: false,
-            telemetry: Telemetry::None,
-            hops: 0,
-        }
+        Slot { trailer: Trailer::default(), tag: Tag::default(), seq, written: 0, telemetry: Telemetry::None, parts: 0 }
+    }
+
+    /// Has it this part?
+    fn has(&self, part: u8) -> bool {
+        self.parts & part != 0
     }
 
     /// Do records stand beside it?
     pub(crate) fn has_records(&self) -> bool {
-        self.telemetry != Telemetry::None
+        matches!(self.telemetry, Telemetry::Asks | Telemetry::Tells)
     }
 }
 
@@ -77,7 +82,7 @@ pub(crate) struct Trailers {
 impl Trailers {
     /// Gives `packet` a trailer.
     pub(crate) fn attach(&mut self, packet: &mut Packet, trailer: Trailer) {
-        self.put(packet, Slot { trailer, has_trailer: true, ..Slot::empty(0) });
+        self.put(packet, Slot { trailer, parts: TRAILER, ..Slot::empty(0) });
     }
 
     /// Gives `packet`, which has no slot here, this one.
@@ -114,18 +119,19 @@ impl Trailers {
     /// The trailer of `packet`, if it has one.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Trailer> {
-        self.slot(packet).filter(|slot| slot.has_trailer).map(|slot| &slot.trailer)
+        self.slot(packet).filter(|slot| slot.has(TRAILER)).map(|slot| &slot.trailer)
     }
 
     /// The tag of `packet`, if it has one.
     pub(crate) fn tag(&self, packet: &Packet) -> Option<Tag> {
-        self.slot(packet).filter(|slot| slot.has_tag).map(|slot| slot.tag)
+        self.slot(packet).filter(|slot| slot.has(TAG)).map(|slot| slot.tag)
     }
 
     /// Writes `tag` on `packet`, in place of the one that it may have.
     pub(crate) fn set_tag(&mut self, packet: &mut Packet, tag: Tag) {
         let slot = self.slot_for(packet);
-        (slot.tag, slot.has_tag) = (tag, true);
+        slot.tag = tag;
+        slot.parts |= TAG;
     }
 
     /// The slot of `packet`, which it gets if it has none.
@@ -136,23 +142,35 @@ impl Trailers {
         &mut self.slots[packet.seq as usize]
     }
 
-    /// Ports on the way of `packet` write on it from now on.
+    /// Ports on the way of `packet` write records on it from now on.
     pub(crate) fn ask(&mut self, packet: &mut Packet) {
         let slot = self.slot_for(packet);
-        (slot.telemetry, slot.hops) = (Telemetry::Asks, 0);
+        (slot.telemetry, slot.written) = (Telemetry::Asks, 0);
         self.records_of(packet);
     }
 
-    /// Gives `packet` the records of `other`, if that has some; ports add none.
+    /// Ports on the way of `packet` write a digest on it from now on.
+    pub(crate) fn ask_for_digest(&mut self, packet: &mut Packet) {
+        let slot = self.slot_for(packet);
+        (slot.telemetry, slot.written) = (Telemetry::AsksDigest, 0);
+    }
+
+    /// Gives `packet` the records or the digest of `other`, if that has some; ports write nothing more.
     pub(crate) fn tell(&mut self, packet: &mut Packet, other: &Packet) {
-        if let Some(&Slot { telemetry, hops, .. }) = self.slot(other)
-            && telemetry != Telemetry::None
-        {
-            let slot = self.slot_for(packet);
-            (slot.telemetry, slot.hops) = (Telemetry::Tells, hops);
-            self.records_of(packet);
-            if let Ok([to, from]) = self.records.get_disjoint_mut([packet.seq as usize, other.seq as usize]) {
-                to.copy(from, hops);
+        let Some(&Slot { telemetry, written, .. }) = self.slot(other) else { return };
+        match telemetry {
+            Telemetry::None => {}
+            Telemetry::AsksDigest | Telemetry::TellsDigest => {
+                let slot = self.slot_for(packet);
+                (slot.telemetry, slot.written) = (Telemetry::TellsDigest, written);
+            }
+            Telemetry::Asks | Telemetry::Tells => {
+                let slot = self.slot_for(packet);
+                (slot.telemetry, slot.written) = (Telemetry::Tells, written);
+                self.records_of(packet);
+                if let Ok([to, from]) = self.records.get_disjoint_mut([packet.seq as usize, other.seq as usize]) {
+                    to.copy(from, written);
+                }
             }
         }
     }
@@ -168,18 +186,28 @@ impl Trailers {
 
     /// Writes `records`, which stood beside the slot of `packet` elsewhere, beside it here.
     pub(crate) fn set_records(&mut self, packet: &Packet, records: &Records) {
-        let hops = self.slot(packet).map_or(0, |slot| slot.hops);
-        self.records_of(packet).copy(records, hops);
+        let count = self.slot(packet).map_or(0, |slot| slot.written);
+        self.records_of(packet).copy(records, count);
     }
 
-    /// A port writes `hop` on `packet`, if that asks for it.
+    /// A port writes `hop` on `packet`, if that asks for records.
     #[inline]
     pub(crate) fn stamp(&mut self, packet: &Packet, hop: HopRecord) {
         if packet.flags.has(Flags::TRAILER) {
             let slot = &mut self.slots[packet.seq as usize];
             if slot.telemetry == Telemetry::Asks {
-                self.records[packet.seq as usize].put(slot.hops, hop);
-                slot.hops = slot.hops.saturating_add(1);
+                self.records[packet.seq as usize].put(slot.written, hop);
+                slot.written = slot.written.saturating_add(1);
+            }
+        }
+    }
+
+    /// A port writes its digest on `packet`, if that asks for digests and has a smaller one.
+    pub(crate) fn write_digest(&mut self, packet: &Packet, digest: impl FnOnce() -> u16) {
+        if packet.flags.has(Flags::TRAILER) {
+            let slot = &mut self.slots[packet.seq as usize];
+            if slot.telemetry == Telemetry::AsksDigest {
+                slot.written = slot.written.max(digest());
             }
         }
     }
@@ -189,11 +217,14 @@ impl Trailers {
         self.records[packet.seq as usize]
     }
 
-    /// The records of `packet`: what ports have written on it, or on the packet of which it tells.
-    pub(crate) fn hops(&self, packet: &Packet) -> &[HopRecord] {
+    /// What ports have written on `packet`, or on the packet of which it tells.
+    pub(crate) fn written(&self, packet: &Packet) -> Written<'_> {
         match self.slot(packet) {
-            Some(slot) if slot.has_records() => self.records[packet.seq as usize].all(slot.hops),
-            _ => &[],
+            Some(slot) if slot.has_records() => {
+                Written { hops: self.records[packet.seq as usize].all(slot.written), digest: None }
+            }
+            Some(slot) if slot.telemetry != Telemetry::None => Written { hops: &[], digest: Some(slot.written) },
+            _ => Written::default(),
         }
     }
 
@@ -201,8 +232,8 @@ impl Trailers {
     pub(crate) fn take_tag(&mut self, packet: &mut Packet) -> Option<Tag> {
         let tag = self.tag(packet)?;
         let slot = &mut self.slots[packet.seq as usize];
-        slot.has_tag = false;
-        if !slot.has_trailer && !slot.has_records() {
+        slot.parts &= !TAG;
+        if slot.parts == 0 && slot.telemetry == Telemetry::None {
             self.release(packet);
             *packet = self.untagged(packet);
         }
@@ -212,8 +243,8 @@ impl Trailers {
     /// `packet` as its host has sent it, without its slot if it has no trailer.
     pub(crate) fn untagged(&self, packet: &Packet) -> Packet {
         match self.slot(packet) {
-            Some(Slot { has_trailer: false, seq, .. }) => {
-                Packet { seq: *seq, flags: packet.flags.without(Flags::TRAILER), ..*packet }
+            Some(slot) if !slot.has(TRAILER) => {
+                Packet { seq: slot.seq, flags: packet.flags.without(Flags::TRAILER), ..*packet }
             }
             _ => *packet,
         }
@@ -339,28 +370,71 @@ mod tests {
             let mut asks = packet;
             trailers.stamp(&asks, hop(1));
             trailers.ask(&mut asks);
-            assert!(trailers.hops(&asks).is_empty());
+            assert!(trailers.written(&asks).hops.is_empty());
             trailers.stamp(&asks, hop(2));
             trailers.set_tag(&mut asks, [1; 8]);
             trailers.stamp(&asks, hop(3));
             assert_eq!((trailers.take_tag(&mut asks), trailers.take_tag(&mut asks)), (Some([1; 8]), None));
-            assert_eq!(trailers.hops(&asks), [hop(2), hop(3)]);
+            assert_eq!(trailers.written(&asks).hops, [hop(2), hop(3)]);
             assert_eq!((trailers.of(&asks).copied(), format!("{:?}", trailers.see(&asks))), (trailer, seen));
             let mut answer = Packet { seq: 8, ..plain };
             trailers.tell(&mut answer, &asks);
             trailers.release(&asks);
             trailers.stamp(&answer, hop(4));
-            assert_eq!(trailers.hops(&answer), [hop(2), hop(3)]);
+            assert_eq!(trailers.written(&answer).hops, [hop(2), hop(3)]);
             assert_eq!((trailers.of(&answer), trailers.untagged(&answer).seq), (None, 8));
             let mut silent = Packet { seq: 9, ..plain };
             trailers.tell(&mut silent, &plain);
-            assert_eq!((silent.seq, trailers.hops(&silent).len()), (9, 0));
+            assert_eq!((silent.seq, trailers.written(&silent).hops.len()), (9, 0));
             trailers.release(&answer);
             // A slot that is used again has no records.
             let mut other = plain;
             trailers.attach(&mut other, [7; 12]);
-            assert!(trailers.hops(&other).is_empty());
+            assert!(trailers.written(&other).hops.is_empty());
             trailers.release(&other);
+        }
+        assert_eq!(trailers.in_use(), 0);
+    }
+
+    /// The larger digest stays, beside the tag of a switch and in another partition; records of ports find no
+    /// place. An answer brings it back, on which ports write nothing more, and a packet that asks for neither brings none.
+    #[test]
+    fn packets_carry_the_largest_digest() {
+        let mut trailers = Trailers::default();
+        let plain = Packet { seq: 77, ack: 3, ..Packet::default() };
+        let mut with_trailer = Packet { seq: 5, ..plain };
+        trailers.attach(&mut with_trailer, [9; 12]);
+        for packet in [plain, with_trailer] {
+            let (trailer, seen) = (trailers.of(&packet).copied(), format!("{:?}", trailers.see(&packet)));
+            let digest = |trailers: &Trailers, packet: &Packet| trailers.written(packet).digest;
+            let mut asks = packet;
+            trailers.write_digest(&asks, || panic!("it does not ask"));
+            assert_eq!(digest(&trailers, &asks), None);
+            trailers.ask_for_digest(&mut asks);
+            assert_eq!(digest(&trailers, &asks), Some(0));
+            for (port, expected) in [(300, 300), (299, 300), (301, 301), (0, 301)] {
+                trailers.write_digest(&asks, || port);
+                trailers.stamp(&asks, HopRecord::default());
+                assert_eq!(trailers.written(&asks), Written { hops: &[], digest: Some(expected) });
+            }
+            trailers.set_tag(&mut asks, [1; 8]);
+            assert_eq!(trailers.take_tag(&mut asks), Some([1; 8]));
+            assert_eq!((trailers.of(&asks).copied(), format!("{:?}", trailers.see(&asks))), (trailer, seen));
+            // To another partition.
+            let slot = *trailers.slot(&asks).expect("a slot");
+            assert!(!slot.has_records());
+            trailers.release(&asks);
+            let mut elsewhere = Trailers::default();
+            elsewhere.put(&mut asks, slot);
+            let mut answer = Packet { seq: 8, ..plain };
+            elsewhere.tell(&mut answer, &asks);
+            elsewhere.release(&asks);
+            elsewhere.write_digest(&answer, || panic!("it asks for none"));
+            assert_eq!(digest(&elsewhere, &answer), Some(301));
+            let mut again = Packet { seq: 9, ..plain };
+            elsewhere.tell(&mut again, &answer);
+            assert_eq!((digest(&elsewhere, &again), elsewhere.untagged(&again).seq), (Some(301), 9));
+            assert_eq!(elsewhere.in_use(), 2);
         }
         assert_eq!(trailers.in_use(), 0);
     }

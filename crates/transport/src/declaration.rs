@@ -38,9 +38,9 @@ pub trait Declare {
         None
     }
 
-    /// Do switches write telemetry on its packets?
-    fn asks_for_telemetry(_own: &Self::Settings) -> bool {
-        false
+    /// What switches write on its packets, if they do.
+    fn telemetry(_own: &Self::Settings) -> Option<Telemetry> {
+        None
     }
 
     /// What endpoints read of these settings.
@@ -60,6 +60,26 @@ pub trait Declare {
     /// The most measures that a flow with this config reports at its end, each a row of
     /// `metrics.parquet`.
     fn metrics(config: &Config) -> usize;
+}
+
+/// What switches write on packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Telemetry {
+    /// A record each.
+    Records,
+    /// A digest, if it is larger than that of the switches before.
+    Digest(DigestForm),
+}
+
+/// How a digest says the utilisation of a port.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DigestForm {
+    /// It counts powers of this.
+    pub base: f64,
+    /// Its bits, at most 16.
+    pub bits: u32,
+    /// The time over which ports average.
+    pub base_rtt: Time,
 }
 
 /// The network around a transport.

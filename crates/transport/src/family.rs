@@ -1,7 +1,7 @@
 //! The families of transports, made of the list `families!` in `lib.rs`.
 
 use crate::config::Config;
-use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Surroundings};
+use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Surroundings, Telemetry};
 use crate::wire::WireConfig;
 use linkpool_settings::{OfFamily, Preset, Settings, Visit};
 
@@ -71,10 +71,10 @@ macro_rules! make {
                 }
             }
 
-            /// Do switches write telemetry on its packets?
-            pub fn asks_for_telemetry(self, own: &OwnSettings) -> bool {
+            /// What switches write on its packets, if they do.
+            pub fn telemetry(self, own: &OwnSettings) -> Option<Telemetry> {
                 match self {
-                    $(Family::$family => <crate::$module::$family as Declare>::asks_for_telemetry(&own.$module)),+
+                    $(Family::$family => <crate::$module::$family as Declare>::telemetry(&own.$module)),+
                 }
             }
 

@@ -58,7 +58,7 @@ macro_rules! families {
 
 pub use config::{Config, LossRecovery, Pacing};
 pub use congestion::CongestionState;
-pub use declaration::{Declaration, Declare, Facts, Keys, Law, Spread, Surroundings};
+pub use declaration::{Declaration, Declare, DigestForm, Facts, Keys, Law, Spread, Surroundings, Telemetry};
 pub use family::{Family, FamilyConfig, OwnSettings};
 pub use flow_control::Buffers;
 pub use id::SubflowId;

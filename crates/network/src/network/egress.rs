@@ -7,7 +7,7 @@ use crate::on_the_way::{Incoming, OnTheWay};
 use crate::packet::{Flags, Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
-use crate::telemetry::HopRecord;
+use crate::telemetry::Written;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss, Seen, Witness};
@@ -101,9 +101,14 @@ impl Egress {
         self.trailers.attach(packet, trailer);
     }
 
-    /// Lets switches write on `packet`, which this node will send and which has its trailer.
+    /// Lets switches write records on `packet`, which this node will send and which has its trailer.
     pub fn ask_for_telemetry(&mut self, packet: &mut Packet) {
         self.trailers.ask(packet);
+    }
+
+    /// Lets switches write a digest on `packet`, which this node will send and which has its trailer.
+    pub fn ask_for_digest(&mut self, packet: &mut Packet) {
+        self.trailers.ask_for_digest(packet);
     }
 
     /// Lets `packet`, which this node will send and which has its trailer, tell what switches wrote on
@@ -113,9 +118,9 @@ impl Egress {
     }
 
     /// What switches wrote on a packet that has just come to this node, or on the packet of which it
-    /// tells: in the order of the path, nothing if that is longer than [`crate::MOST_HOPS`].
-    pub fn telemetry(&self, packet: &Packet) -> &[HopRecord] {
-        self.trailers.hops(packet)
+    /// tells.
+    pub fn telemetry(&self, packet: &Packet) -> Written<'_> {
+        self.trailers.written(packet)
     }
 
     /// A packet that has just come to this node as its host has sent it: `seq` is its own, unless it

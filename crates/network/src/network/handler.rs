@@ -4,7 +4,7 @@ use super::egress::Egress;
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Packet, Trailer};
 use crate::pauses::PauseChange;
-use crate::telemetry::HopRecord;
+use crate::telemetry::Written;
 use linkpool_units::Time;
 
 /// The hosts on the network: a handler gets the packets that reach hosts, and timers of any node.
@@ -42,9 +42,9 @@ pub trait Handler {
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
     /// `packet` will come through `link`, which has a tap ([`crate::Network::tap`]), at
-    /// `packet.arrival`, in the window that is about to run. The packets of a link come in order. `hops`: what ports have
-    /// written on it so far, or on the packet of which it tells.
-    fn on_passing(&mut self, _link: LinkId, _packet: &Packet, _trailer: Option<&Trailer>, _hops: &[HopRecord]) {}
+    /// `packet.arrival`, in the window that is about to run. The packets of a link come in order. `written`: what ports
+    /// have written on it so far, or on the packet of which it tells.
+    fn on_passing(&mut self, _link: LinkId, _packet: &Packet, _trailer: Option<&Trailer>, _written: Written<'_>) {}
     /// What neighbours have told a port has changed something, in the window that has just run. It is told where it is kept
     /// ([`crate::Network::keep_pauses`]), in no order within a window.
     fn on_pause(&mut self, _change: &PauseChange) {}

@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Fewer packets than have a place without a lock, as many, more, and fewer again, one after another, each third with a
-    /// trailer, each fourth with records: all come, once, with their own, and the first arrival is known.
+    /// trailer, each fourth with records, each fifth of the others with a digest: all come, once, with their own, and the first arrival is known.
     #[test]
     fn all_packets_come_once_with_their_trailers() {
         let (mut sender, mut receiver, mailbox) = (network(0), network(1), PacketMailbox::default());
@@ -166,6 +166,9 @@ mod tests {
                 if number % 4 == 0 {
                     sender.egress.trailers.ask(&mut packet);
                     sender.egress.trailers.stamp(&packet, HopRecord { queue: number, ..HopRecord::default() });
+                } else if number % 5 == 0 {
+                    sender.egress.trailers.ask_for_digest(&mut packet);
+                    sender.egress.trailers.write_digest(&packet, || number as u16);
                 }
                 let (arrival, egress) = (sender.start_of(window) + Time(u64::from(number)), &mut sender.egress);
                 egress.on_the_way.add(LinkId::new(link), &egress.links[link], arrival, &packet);
@@ -184,8 +187,11 @@ mod tests {
             for Incoming { packet, link: by, .. } in came {
                 let expected = (packet.ack % 3 == 0).then_some([packet.ack; 12]);
                 assert_eq!((receiver.egress.trailers.of(&packet).copied(), by.index()), (expected, link));
-                let hops: Vec<u32> = receiver.egress.trailers.hops(&packet).iter().map(|hop| hop.queue).collect();
+                let written = receiver.egress.trailers.written(&packet);
+                let hops: Vec<u32> = written.hops.iter().map(|hop| hop.queue).collect();
                 assert_eq!(hops, if packet.ack % 4 == 0 { vec![packet.ack] } else { vec![] });
+                let has_digest = packet.ack % 4 != 0 && packet.ack % 5 == 0;
+                assert_eq!(written.digest, has_digest.then_some(packet.ack as u16));
                 receiver.egress.trailers.release(&packet);
             }
             assert_eq!(receiver.trailers(), 0);

@@ -5,6 +5,7 @@ use super::run::Network;
 use crate::fabric::LinkId;
 use crate::on_the_way::Incoming;
 use crate::packet::Kind;
+use crate::telemetry::Written;
 use crate::witness::Seen;
 
 impl Network {
@@ -27,7 +28,7 @@ impl Network {
                 kind => kind.has_any(taps[link.index()]),
             };
             if is_shown {
-                handler.on_passing(link, &packet, trailer.as_ref(), &[]);
+                handler.on_passing(link, &packet, trailer.as_ref(), Written::default());
             }
         }
         for arrivals in [&self.to_hosts, &self.to_switches] {
@@ -38,8 +39,8 @@ impl Network {
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {
                 let Seen { packet, trailer } = self.egress.trailers.see(&incoming.packet);
-                let hops = self.egress.trailers.hops(&incoming.packet);
-                handler.on_passing(incoming.link, &packet, trailer.as_ref(), hops);
+                let written = self.egress.trailers.written(&incoming.packet);
+                handler.on_passing(incoming.link, &packet, trailer.as_ref(), written);
             }
         }
     }

@@ -21,6 +21,7 @@ mod reasons;
 mod soonest;
 
 use crate::change::Course;
+use crate::digest::Utilisation;
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::headers::Headers;
@@ -32,7 +33,7 @@ use crate::transmitter::Transmitter;
 use account::Group;
 use adapter::Adapter;
 pub use adapter::Intake;
-use linkpool_engine::prefetch;
+use linkpool_engine::{prefetch, stream};
 use linkpool_units::Time;
 use pause::Gate;
 pub use pause::{PauseFrame, PauseStats};
@@ -150,7 +151,11 @@ impl Ports {
         });
         let kind = self.shared_kind(LinkKind::new(course.rate, spec.delay, policy.thresholds));
         let unseen = (queues.passes(&kind.thresholds), queues.leaves_at_once(&kind.thresholds));
-        let port = Port::new(link, spec, (kind, course), (unseen, policy.stamps, buffer), gate, seed);
+        let utilisation = policy
+            .digests
+            .as_ref()
+            .map(|digests| Box::new(Utilisation::new(digests.clone(), stream(seed, "pint", link.into()))));
+        let port = Port::new(link, spec, (kind, course), (unseen, policy.stamps, buffer), (gate, utilisation), seed);
         self.of_link[link.index()] = number;
         let passes = port.passes();
         self.ports.push(Served { port, queues, is_expected: false });

@@ -5,6 +5,7 @@ use super::inconstant::{Fate, Inconstant, WORK_PER_BYTE, work};
 use super::pause::Gate;
 use crate::change::Course;
 use crate::class::class_of;
+use crate::digest::Utilisation;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire, RareEvents};
@@ -36,6 +37,8 @@ pub(super) struct Port {
     pub(super) waits: bool,
     /// Does it write telemetry on packets?
     stamps: bool,
+    /// Of which it writes digests, if it does.
+    utilisation: Option<Box<Utilisation>>,
     /// Is a packet in service? If packets pass, that is not known here.
     in_service: bool,
     /// Number of the buffer that it shares with others.
@@ -178,13 +181,13 @@ impl<D: Discipline> Server for D {
 
 impl Port {
     /// The port of `link`, which is `spec` and `kind` at the start. `passes`: see [`Discipline::passes`];
-    /// `stamps`: it writes telemetry on packets.
+    /// `stamps`: it writes telemetry on packets, digests of the utilisation among it if there is one.
     pub(super) fn new(
         link: LinkId,
         spec: &LinkSpec,
         (kind, course): (Arc<LinkKind>, &Course<'_>),
         ((passes, at_once), stamps, buffer): ((bool, bool), bool, Option<u32>),
-        gate: Option<Box<Gate>>,
+        (gate, utilisation): (Option<Box<Gate>>, Option<Box<Utilisation>>),
         seed: u64,
     ) -> Port {
         Port {
@@ -193,6 +196,7 @@ impl Port {
             waits: false,
             passes: passes && !stamps && gate.is_none() && buffer.is_none() && course.is_constant(),
             stamps,
+            utilisation,
             in_service: false,
             buffer,
             link,
@@ -458,11 +462,15 @@ impl Port {
 
     /// Writes telemetry on `packet`, which the port begins to transmit at `now`.
     #[inline(never)]
-    fn stamp<D: Discipline>(&self, queues: &D, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
+    fn stamp<D: Discipline>(&mut self, queues: &D, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
         let (_, sent) = transmitter.links[self.link.index()].accepted();
         let (_, waiting) = queues.waiting();
         let hop = HopRecord { at: now, sent, rate: self.kind.rate, queue: waiting as u32, link: self.link };
         transmitter.trailers.stamp(packet, hop);
+        if let Some(utilisation) = &mut self.utilisation {
+            utilisation.note((now, packet.size()), waiting, self.kind.rate);
+            transmitter.trailers.write_digest(packet, || utilisation.digest());
+        }
     }
 
     /// Begins to transmit `packet` at `now`.

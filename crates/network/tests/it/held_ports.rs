@@ -3,9 +3,9 @@
 
 use crate::common::{hashed, host};
 use linkpool_network::{
-    Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, HopRecord, Intake, Kind, Layer, LinkId, Network, NodeId,
-    Order, Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, SharedBuffer,
-    Trailer, Witness, run_partitions,
+    Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, Intake, Kind, Layer, LinkId, Network, NodeId, Order,
+    Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, SharedBuffer, Trailer,
+    Witness, Written, run_partitions,
 };
 use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
@@ -159,7 +159,7 @@ impl Handler for Host {
         self.next = if self.is_blind { later } else { now + Time::from_ns(500) };
     }
 
-    fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&Trailer>, _: &[HopRecord]) {
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&Trailer>, _: Written<'_>) {
         self.passed.push((link, packet.arrival, PauseFrame::of(packet).is_some()));
     }
 

@@ -77,7 +77,7 @@ impl Handler for Watcher {
         link: LinkId,
         packet: &Packet,
         _: Option<&linkpool_network::Trailer>,
-        _: &[linkpool_network::HopRecord],
+        _: linkpool_network::Written<'_>,
     ) {
         self.passed.push((link, packet.seq, packet.arrival));
     }

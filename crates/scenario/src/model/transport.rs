@@ -3,7 +3,7 @@
 
 use linkpool_settings::{Form, Mixed, Preset, Settings, mixed, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
-use linkpool_transport::{Config, OwnSettings, PlbConfig, RepsConfig, WireConfig};
+use linkpool_transport::{Config, OwnSettings, PlbConfig, RepsConfig, Telemetry, WireConfig};
 use linkpool_workload::FlowPriority;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,9 +107,9 @@ impl Transport {
         self.control.family().needs_order(&self.own)
     }
 
-    /// Do switches write telemetry on its packets?
-    pub fn asks_for_telemetry(&self) -> bool {
-        self.control.family().asks_for_telemetry(&self.own)
+    /// What switches write on its packets, if they do.
+    pub fn telemetry(&self) -> Option<Telemetry> {
+        self.control.family().telemetry(&self.own)
     }
 
     /// Does it heed marks?

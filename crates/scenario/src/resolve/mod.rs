@@ -37,6 +37,7 @@ mod workload;
 use crate::pausing::{queue_of, set_aside};
 use linkpool_network::{Fabric, Layer, LinkId, MOST_HOPS, NodeId, Order, Queue};
 use linkpool_settings::{Kinds, NoNames, Preset, Settings};
+use linkpool_transport::Telemetry;
 use linkpool_units::Time;
 use linkpool_workload::FlowPriority;
 use linkpool_workload::kinds::{OF_CLASSES, WITHOUT_PRIORITIES, WorkloadKind};
@@ -77,6 +78,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     }
     check_priorities(&transports, queue.as_ref(), report);
     check_telemetry(&transports.resolved, (fabric.as_ref(), &scenario.routing), report);
+    check_digests(&transports.resolved, report);
     check_pauses(queue.as_ref(), fabric.as_ref(), report);
     let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
@@ -291,7 +293,7 @@ fn check_telemetry(
     report: &mut Report<'_>,
 ) {
     let Some(fabric) = fabric else { return };
-    for t in transports.iter().flatten().filter(|t| t.asks_for_telemetry()) {
+    for t in transports.iter().flatten().filter(|t| t.telemetry() == Some(Telemetry::Records)) {
         let shortest = fabric.most_switches();
         // There and on, over a switch that is counted once.
         let switches = if routing.kind.leaves_shortest_paths() { (2 * shortest).saturating_sub(1) } else { shortest };
@@ -301,6 +303,30 @@ fn check_telemetry(
                 "{} has packets with room for what {MOST_HOPS} switches write, and paths of this topology have {switches}; \
                  take another control, or a topology with shorter paths",
                 t.control.name()
+            );
+            report.error(&path, message);
+        }
+    }
+}
+
+/// Ports write digests of one form, by one average.
+fn check_digests(transports: &[Option<Transport>], report: &mut Report<'_>) {
+    let mut with_digests = transports.iter().flatten().filter_map(|t| match t.telemetry() {
+        Some(Telemetry::Digest(form)) => Some((t, form)),
+        _ => None,
+    });
+    let Some((first, form)) = with_digests.next() else { return };
+    for (t, other) in with_digests {
+        let differs = [
+            ("pint_base", other.base != form.base, form.base.to_string()),
+            ("pint_bits", other.bits != form.bits, form.bits.to_string()),
+            ("pint_base_rtt", other.base_rtt != form.base_rtt, format!("\"{}\"", form.base_rtt)),
+        ];
+        for (key, _, value) in differs.into_iter().filter(|(_, differs, _)| *differs) {
+            let path = KeyPath::default().at("transport").at(&t.name).at(key);
+            let message = format!(
+                "ports write one kind of digest, and that of transport \"{}\" differs; write {key} = {value} in both",
+                first.name
             );
             report.error(&path, message);
         }

@@ -5,6 +5,7 @@ mod as_run;
 mod bad;
 mod controls;
 mod convert;
+mod digests;
 mod documentation;
 mod fuzz;
 mod good;

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::results::passing::Passed;
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header};
 use linkpool_network::Flags;
-use linkpool_transport::FamilyConfig;
+use linkpool_transport::{FamilyConfig, Telemetry};
 
 /// Bytes of a frame before the header of IPv4.
 const ETHERNET: usize = Ethernet2Header::LEN;
@@ -43,8 +43,11 @@ impl<'p> Framer<'p> {
                 (IpNumber::TCP, zeros, false)
             }
             FamilyConfig::Roce(config) => {
-                let hops = config.telemetry.then_some(&passed.hops[..]);
-                (IpNumber::UDP, roce::append((packet, trailer), hops, known, &mut self.headers), true)
+                let room = config.telemetry.map(|telemetry| match telemetry {
+                    Telemetry::Records => roce::Written::Records(&passed.hops),
+                    Telemetry::Digest(_) => roce::Written::Digest(passed.digest.unwrap_or(0)),
+                });
+                (IpNumber::UDP, roce::append((packet, trailer), room, known, &mut self.headers), true)
             }
             FamilyConfig::Uet(config) => {
                 (IpNumber::UDP, uet::append((packet, trailer), config.entropies, known, &mut self.headers), false)
@@ -108,7 +111,7 @@ mod tests {
 
     fn passed(packet: Packet) -> Passed {
         let (at, link) = (Time::ZERO, LinkId::new(0));
-        Passed { at, link, view: None, packet, priority: 0, trailer: None, hops: Vec::new() }
+        Passed { at, link, view: None, packet, priority: 0, trailer: None, hops: Vec::new(), digest: None }
     }
 
     /// A receiver that resets the connection has sent nothing but its SYN-ACK, and acknowledges the SYN.

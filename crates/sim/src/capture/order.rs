@@ -53,18 +53,19 @@ impl<'p> Order<'p> {
 
     /// Adds packets that have come through links.
     pub(crate) fn add(&mut self, passing: Vec<Passing>) {
-        for Passing { link, packet, priority, trailer, hops } in passing {
+        for Passing { link, packet, priority, trailer, hops, digest } in passing {
             let spec = &self.plan.fabric.links()[link.index()];
             let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
             let is_telling = packet.kind.has_any(self.telling) && PauseFrame::of(&packet).is_none();
             let tells = spec.from.index() < self.plan.fabric.hosts() && is_telling;
             if tells && views.iter().all(|view| view.inbound) {
-                self.pending.push(Passed { at: sent, link, view: None, packet, priority, trailer, hops: Vec::new() });
+                let hops = Vec::new();
+                self.pending.push(Passed { at: sent, link, view: None, packet, priority, trailer, hops, digest });
             }
             for view in views {
                 let at = if view.inbound { packet.arrival } else { sent };
                 let hops = hops.clone();
-                self.pending.push(Passed { at, link, view: Some(*view), packet, priority, trailer, hops });
+                self.pending.push(Passed { at, link, view: Some(*view), packet, priority, trailer, hops, digest });
             }
         }
     }

@@ -44,6 +44,13 @@ const NUMBER: u32 = 0x00ff_ffff;
 const HOPS: usize = 5;
 const TELEMETRY: usize = 8 * HOPS + 2;
 
+/// What switches wrote on a packet that has room for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written<'a> {
+    Records(&'a [HopRecord]),
+    Digest(u16),
+}
+
 /// The base transport header.
 #[derive(Clone, Copy, Debug)]
 struct Base {
@@ -57,23 +64,23 @@ struct Base {
     psn: u32,
 }
 
-/// Appends to `headers` those of `packet` from UDP on. `hops`: what switches wrote on it, if it has room for that.
+/// Appends to `headers` those of `packet` from UDP on. `written`: what switches wrote on it, if it has room for that.
 /// Returns the bytes that follow, payload and padding.
 pub(super) fn append(
     (packet, trailer): (&Packet, Option<&Trailer>),
-    hops: Option<&[HopRecord]>,
+    written: Option<Written<'_>>,
     known: &Known,
     headers: &mut Vec<u8>,
 ) -> u16 {
     let source = SOURCE_PORTS | (hashed(packet, known) & SOURCE_BITS) as u16;
     let pair = pair(known.connection.flow, known.forth);
-    write(decode(packet, trailer), hops, (source, pair), known.messages, headers)
+    write(decode(packet, trailer), written, (source, pair), known.messages, headers)
 }
 
 /// The same for `message`, from a port to a queue pair; so many messages have arrived.
 fn write(
     message: Message,
-    hops: Option<&[HopRecord]>,
+    written: Option<Written<'_>>,
     (source, pair): (u16, u32),
     messages: u32,
     headers: &mut Vec<u8>,
@@ -90,21 +97,21 @@ fn write(
         Message::Data { psn, first, last, .. } => {
             let opcode = SEND[usize::from(first)][usize::from(last)];
             base_header(Base { opcode, request: ACK_REQUEST, psn, ..base }, headers);
-            telemetry(hops, headers);
+            telemetry(written, headers);
         }
         Message::Ack { psn, next, marked } => {
             // All packets up to this number have arrived (section 9.7.5.1.2).
             let up_to = next.wrapping_sub(1);
             base_header(Base { psn: up_to, becn: becn(marked), ..base }, headers);
             extended_header(ACK, messages, headers);
-            telemetry(hops, headers);
+            telemetry(written, headers);
             answered(psn, up_to, headers);
         }
         Message::Nack { psn, next, marked } => {
             // The number that was expected (section 9.7.5.2.8).
             base_header(Base { psn: next, becn: becn(marked), ..base }, headers);
             extended_header(NAK_SEQUENCE, messages, headers);
-            telemetry(hops, headers);
+            telemetry(written, headers);
             answered(psn, next, headers);
         }
         Message::Cnp => {
@@ -156,10 +163,14 @@ fn answered(psn: u32, told: u32, headers: &mut Vec<u8>) {
     }
 }
 
-/// Records of hops, with the fields and units of HPCC's simulator (alibaba-edu/High-Precision-Congestion-Control,
-/// `int-header.h` at 8551d5b).
-fn telemetry(hops: Option<&[HopRecord]>, headers: &mut Vec<u8>) {
-    let Some(hops) = hops else { return };
+/// Records of hops or a digest, with the fields and units of HPCC's simulator
+/// (alibaba-edu/High-Precision-Congestion-Control, `int-header.h` at 8551d5b).
+fn telemetry(written: Option<Written<'_>>, headers: &mut Vec<u8>) {
+    let hops = match written {
+        None => return,
+        Some(Written::Digest(digest)) => return headers.extend(digest.to_be_bytes()),
+        Some(Written::Records(hops)) => hops,
+    };
     let end = headers.len() + TELEMETRY;
     hops.iter().take(HOPS).for_each(|hop| headers.extend(record(hop).to_be_bytes()));
     headers.resize(end - 2, 0);
@@ -225,7 +236,7 @@ mod tests {
         assert_eq!(record(&late), 9 << 37);
         let bytes = |hops: &[HopRecord]| {
             let mut bytes = vec![1; 3];
-            telemetry(Some(hops), &mut bytes);
+            telemetry(Some(Written::Records(hops)), &mut bytes);
             bytes
         };
         let one = bytes(&[hop(Rate::gbps(100), 256_128, 8_079)]);
@@ -237,9 +248,9 @@ mod tests {
     }
 
     /// The headers of `message` from port 0xc005 to queue pair 0x102, and the bytes that follow.
-    fn headers(message: Message, hops: Option<&[HopRecord]>) -> (Vec<u8>, u16) {
+    fn headers(message: Message, written: Option<Written<'_>>) -> (Vec<u8>, u16) {
         let mut bytes = Vec::new();
-        let follows = write(message, hops, (0xc005, 0x102), 0x0100_0003, &mut bytes);
+        let follows = write(message, written, (0xc005, 0x102), 0x0100_0003, &mut bytes);
         (bytes, follows)
     }
 
@@ -259,8 +270,10 @@ mod tests {
         }
         // With room for telemetry.
         let data = Message::Data { psn: 7, len: 1_021, place: 9, first: false, last: false, opens: false };
-        let (bytes, follows) = headers(data, Some(&[]));
+        let (bytes, follows) = headers(data, Some(Written::Records(&[])));
         assert_eq!((&bytes[4..6], &bytes[20..], follows), (&1_090_u16.to_be_bytes()[..], &[0; 42][..], 1_024));
+        let (bytes, follows) = headers(data, Some(Written::Digest(0x0381)));
+        assert_eq!((&bytes[4..6], &bytes[20..], follows), (&1_050_u16.to_be_bytes()[..], &[3, 0x81][..], 1_024));
     }
 
     /// Byte by byte. The first two answers are those of RoCEv2, with the highest number that has arrived in order, and with
@@ -284,8 +297,10 @@ mod tests {
         assert_eq!(none, [&udp(4)[..], &base(0, [0xff, 0xff, 0xff]), &ack, &[0, 0, 0, 3]].concat());
         let missing = of(Message::Nack { psn: 0x0100_0009, next: 0x0100_0005, marked: true });
         assert_eq!(missing, [&udp(4)[..], &base(0x40, [0, 0, 5]), &nak, &[0, 0, 0, 9]].concat());
-        let (told, _) = headers(Message::Nack { psn: 9, next: 5, marked: false }, Some(&[]));
+        let (told, _) = headers(Message::Nack { psn: 9, next: 5, marked: false }, Some(Written::Records(&[])));
         assert_eq!(told, [&udp(46)[..], &base(0, [0, 0, 5]), &nak, &[0; 42], &[0, 0, 0, 9]].concat());
+        let (digest, _) = headers(Message::Ack { psn: 4, next: 5, marked: false }, Some(Written::Digest(128)));
+        assert_eq!(digest, [&udp(2)[..], &base(0, [0, 0, 4]), &ack, &[0, 128]].concat());
     }
 
     #[test]

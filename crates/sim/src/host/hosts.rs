@@ -19,7 +19,7 @@ use crate::results::sample::{Sample, Value};
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{prefetch, stream};
 use linkpool_network::{
-    Egress, Flags, Handler, HopRecord, HostId, Kind, LinkId, Network, NodeId, Packet, PauseChange, Routes, Trailer,
+    Egress, Flags, Handler, HostId, Kind, LinkId, Network, NodeId, Packet, PauseChange, Routes, Trailer, Written,
 };
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
@@ -602,9 +602,10 @@ impl Handler for Hosts<'_> {
         self.context.leave(host, at, message);
     }
 
-    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>, hops: &[HopRecord]) {
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>, written: Written<'_>) {
         let (priority, packet) = (packet.priority(), packet.unmarked());
-        self.context.passing(Passing { link, packet, priority, trailer: trailer.copied(), hops: hops.to_vec() });
+        let (trailer, hops) = (trailer.copied(), written.hops.to_vec());
+        self.context.passing(Passing { link, packet, priority, trailer, hops, digest: written.digest });
     }
 
     fn on_pause(&mut self, change: &PauseChange) {

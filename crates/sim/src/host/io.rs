@@ -4,7 +4,7 @@ use crate::host::handle::Handle;
 use crate::host::nic::Nic;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
-use linkpool_network::{Egress, HopRecord, NodeId, Packet, Trailer};
+use linkpool_network::{Egress, NodeId, Packet, Trailer, Written};
 use linkpool_transport::uet::CreditRate;
 use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
@@ -153,9 +153,14 @@ impl<'a> Io<'a> {
         self.network.attach(packet, trailer);
     }
 
-    /// Lets switches write on `packet`, which will be sent and has its trailer.
+    /// Lets switches write records on `packet`, which will be sent and has its trailer.
     pub(crate) fn ask_for_telemetry(&mut self, packet: &mut Packet) {
         self.network.ask_for_telemetry(packet);
+    }
+
+    /// Lets switches write a digest on `packet`, which will be sent and has its trailer.
+    pub(crate) fn ask_for_digest(&mut self, packet: &mut Packet) {
+        self.network.ask_for_digest(packet);
     }
 
     /// Lets `packet`, which will be sent and has its trailer, tell what switches wrote on `other`,
@@ -165,7 +170,7 @@ impl<'a> Io<'a> {
     }
 
     /// What switches wrote on a packet that has just come, or on that of which it tells.
-    pub(crate) fn telemetry(&self, packet: &Packet) -> &[HopRecord] {
+    pub(crate) fn telemetry(&self, packet: &Packet) -> Written<'_> {
         self.network.telemetry(packet)
     }
 

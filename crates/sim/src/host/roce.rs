@@ -12,9 +12,10 @@ use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Envelope, Flags, HopRecord, Kind, Packet, Trailer};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::roce::{self, Config, Hop, MOST_HOPS, Message, Output, Receiver, Roce, Sender};
-use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
+use linkpool_transport::roce::{self, Config, Hop, MOST_HOPS, Message, Output, Receiver, Roce, Sender, Told};
+use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats, Telemetry};
 use linkpool_units::Time;
+use rand::Rng;
 use std::sync::Arc;
 
 /// With data: the last packet of a message.
@@ -139,6 +140,7 @@ impl RoceSender {
 }
 
 const _: () = assert!(MOST_HOPS == linkpool_network::MOST_HOPS);
+const _: () = assert!(roce::LEAST_UTILISATION == linkpool_network::LEAST_UTILISATION);
 
 /// What switches wrote, for laws.
 fn hops(records: &[HopRecord]) -> ([Hop; MOST_HOPS], usize) {
@@ -152,8 +154,10 @@ fn hops(records: &[HopRecord]) -> ([Hop; MOST_HOPS], usize) {
 
 impl Endpoint for RoceSender {
     fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
-        let (hops, count) = hops(io.telemetry(packet));
-        let (as_sent, hops) = (io.as_sent(packet), &hops[..count]);
+        let written = io.telemetry(packet);
+        let (hops, count) = hops(written.hops);
+        let told = Told { hops: &hops[..count], digest: written.digest };
+        let as_sent = io.as_sent(packet);
         let (seq, next) = numbers(&as_sent, io.trailer(packet));
         // The answer to a packet that may have opened the connection names the receiver.
         if packet.kind.has(Kind::SYN) {
@@ -162,8 +166,8 @@ impl Endpoint for RoceSender {
         let marked = packet.kind.has(MARKED);
         self.with(io, |sender, now, out| match packet.kind.without(Kind::SYN | MARKED) {
             CNP => sender.on_cnp(now, out),
-            NACK => sender.on_nack((seq, next), marked, hops, now, out),
-            _ => sender.on_ack((seq, next), marked, hops, now, out),
+            NACK => sender.on_nack((seq, next), marked, told, now, out),
+            _ => sender.on_ack((seq, next), marked, told, now, out),
         });
         self.event()
     }
@@ -311,7 +315,7 @@ impl Endpoint for RoceReceiver {
         let start = delivered.wrapping_add_signed(i64::from(packet.ack.wrapping_sub(delivered as u32) as i32));
         let data = (start, packet.payload(), packet.kind.has(LAST));
         let (marked, now, stays_open) = (packet.flags.has(Flags::CE), io.now, connection.stays_open);
-        let out = &mut Out { connection, identity, io, ect: false, telemetry: false, answers: Some(*packet) };
+        let out = &mut Out { connection, identity, io, ect: false, telemetry: None, answers: Some(*packet) };
         match receiver.on_data(psn, data, marked, now, out) {
             _ if stays_open => Event::Progress,
             true => Event::Delivered,
@@ -346,8 +350,8 @@ struct Out<'a, 'i> {
     io: &'a mut Io<'i>,
     /// Is data sent as ECN-capable?
     ect: bool,
-    /// Do switches write on data?
-    telemetry: bool,
+    /// What switches write on data.
+    telemetry: Option<Telemetry>,
     /// The packet that it answers.
     answers: Option<Packet>,
 }
@@ -379,6 +383,10 @@ impl Output for Out<'_, '_> {
         self.io.queue_turn(TurnsFor::Data, self.identity.me, false);
     }
 
+    fn random(&mut self) -> f64 {
+        self.io.shared.random.random()
+    }
+
     fn measured_rtt(&mut self, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
             rtts.record((self.identity.flow, SubflowId::FIRST), self.io.now, rtt);
@@ -397,8 +405,10 @@ impl Out<'_, '_> {
         } else {
             packet.seq = psn;
         }
-        if self.telemetry {
-            self.io.ask_for_telemetry(&mut packet);
+        match self.telemetry {
+            None => {}
+            Some(Telemetry::Records) => self.io.ask_for_telemetry(&mut packet),
+            Some(Telemetry::Digest(_)) => self.io.ask_for_digest(&mut packet),
         }
         self.io.send_last(packet, None)
     }

@@ -29,11 +29,12 @@ pub use waits::{Follower, Waits};
 
 use linkpool_engine::hash_u64;
 use linkpool_network::{
-    Fabric, HostId, Intake, LinkId, Network, NodeId, Partitions, Policies, QueuePolicy, Routing, Spreading, Timetable,
-    partition_for, topology,
+    Digests, Fabric, HostId, Intake, LinkId, Network, NodeId, Partitions, Policies, QueuePolicy, Routing, Spreading,
+    Timetable, partition_for, topology,
 };
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
+use linkpool_transport::{DigestForm, Telemetry};
 use linkpool_units::{Rate, Time};
 use linkpool_workload::Flow;
 use linkpool_workload::kinds;
@@ -146,8 +147,12 @@ impl Plan {
         let layers = scenario.layer_queues.iter();
         let policies = layers
             .fold(QueuePolicy::from(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, q.into()));
-        let is_told = scenario.transports.iter().any(|t| t.asks_for_telemetry());
-        let policies = if is_told { policies.stamping() } else { policies };
+        let telemetry: Vec<Telemetry> = scenario.transports.iter().filter_map(|t| t.telemetry()).collect();
+        let digests = telemetry.iter().find_map(|telemetry| match telemetry {
+            Telemetry::Records => None,
+            Telemetry::Digest(DigestForm { base, bits, base_rtt }) => Some(Digests::new(*base, *bits, *base_rtt)),
+        });
+        let policies = if telemetry.is_empty() { policies } else { policies.stamping(digests) };
         let built = |link: LinkId| {
             let layer = fabric.layer(fabric.links()[link.index()].from);
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);

@@ -14,6 +14,8 @@ pub(crate) struct Passing {
     pub(crate) trailer: Option<Trailer>,
     /// What ports have written on it so far, or on the packet of which it tells.
     pub(crate) hops: Vec<HopRecord>,
+    /// The digest that ports have written so far, on a packet that has one.
+    pub(crate) digest: Option<u16>,
 }
 
 /// A packet at a port.
@@ -33,4 +35,6 @@ pub struct Passed {
     pub trailer: Option<Trailer>,
     /// What ports have written on it so far, or on the packet of which it tells.
     pub hops: Vec<HopRecord>,
+    /// The digest that ports have written so far, on a packet that has one.
+    pub digest: Option<u16>,
 }

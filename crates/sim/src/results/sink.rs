@@ -183,7 +183,7 @@ mod tests {
 
     fn passing(arrival: Time) -> Passing {
         let packet = Packet { arrival, ..Packet::default() };
-        Passing { link: LinkId::new(0), packet, priority: 0, trailer: None, hops: Vec::new() }
+        Passing { link: LinkId::new(0), packet, priority: 0, trailer: None, hops: Vec::new(), digest: None }
     }
 
     /// A record of each kind at `at`.

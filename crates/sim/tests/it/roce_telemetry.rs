@@ -1,4 +1,4 @@
-//! RoCE with laws for which switches write on packets: HPCC and PowerTCP.
+//! RoCE with laws for which switches write on packets: HPCC, with PINT's digests too, and PowerTCP.
 
 use crate::common::{Run, jain, run, same_on_four_threads, scenario};
 use linkpool_sim::{Sample, Value};
@@ -33,10 +33,13 @@ fn two_to_one(control: &str, more: &str) -> Run {
 }
 
 /// A packet of 1,024 B with headers and telemetry of 124 B takes 91.84 ns, an ACK of 128 B 10.24 ns: the round is
-/// 2 (91.84 + 1,000) + 2 (10.24 + 1,000) ns. HPCC and PowerTCP begin at line rate.
+/// 2 (91.84 + 1,000) + 2 (10.24 + 1,000) ns; with a digest, of 2 B in place of 42, packets take 88.64 ns and ACKs 7.04 ns. All
+/// begin at line rate.
 #[test]
 fn a_lone_message_takes_the_time_of_the_path() {
-    for control in ["hpcc", "powertcp"] {
+    for (control, packet, round) in
+        [("hpcc", 91_840, 4_204_160), ("powertcp", 91_840, 4_204_160), ("hpcc-pint", 88_640, 4_191_360)]
+    {
         for packets in [1, 2, 40] {
             let r = run(&format!(
                 "duration = \"1ms\"
@@ -56,7 +59,7 @@ fn a_lone_message_takes_the_time_of_the_path() {
                 packets * 1_024
             ));
             // 4,204.16 ns are 52,552 B: no answer comes before the 46th packet.
-            assert_eq!(r.fct(0), Time(4_204_160 + (packets - 1) * 91_840), "{control} {packets}");
+            assert_eq!(r.fct(0), Time(round + (packets - 1) * packet), "{control} {packets}");
         }
     }
 }
@@ -90,6 +93,65 @@ fn the_queue_stays_near_zero_at_the_target() {
     }
 }
 
+/// As HPCC's, the link is busy for 95%, with a queue of a few packets, where each round goes to the target
+/// (`hpcc_max_stage` 0), also where the sender heeds one answer of sixteen. With five rounds that only add a digest that
+/// was rounded up cuts and one that was rounded down only adds, so that the link is left a little idle: half a power of 1.05 is
+/// 2.4%, of 1.01 0.5%.
+#[test]
+fn digests_hold_the_link_at_the_target() {
+    let cases = [
+        ("hpcc_max_stage = 0", 0.945, 0.955),
+        ("hpcc_max_stage = 0\npint_probability = 0.0625", 0.945, 0.955),
+        ("", 0.92, 0.94),
+        ("pint_base = 1.01", 0.94, 0.95),
+    ];
+    for (more, least, most) in cases {
+        let r = two_to_one("hpcc-pint", more);
+        assert_eq!(r.link("W->R").stats.rare.drops, 0);
+        let shares: Vec<f64> = (0..2).map(|f| r.flow(f).measured_bytes as f64).collect();
+        let busy = shares.iter().sum::<f64>() * 8.0 / 0.015 / 1e11 * 1_108.0 / 1_024.0;
+        let queue = queue(&r);
+        let longest = queue.iter().copied().fold(0.0, f64::max);
+        println!("{more}: busy {busy:.4}, Jain {:.4}, longest queue {longest} B", jain(&shares));
+        assert!((least..most).contains(&busy), "{more}: {busy}");
+        assert!(jain(&shares) > 0.97, "{more}: {shares:?}");
+        assert!(queue.len() > 14_000 && longest < 10_000.0, "{more}: {longest}");
+    }
+}
+
+/// Another seed rounds digests in another way, and nothing else: the flows end at other times, near the same ones.
+#[test]
+fn the_seed_rounds_digests() {
+    let ends = |seed: u32| {
+        let text = format!(
+            "seed = {seed}\nduration = \"1ms\"\ndrain = \"9ms\"
+            [topology.many-to-one]
+            senders = 2
+            rate = \"100Gbps\"
+            delay = \"1us\"
+            [queue]
+            limit = \"4MB\"
+            [transport.t]
+            control = \"hpcc-pint\"
+            [[workload.flow]]
+            transport = \"t\"
+            from = \"S1\"
+            to = \"R\"
+            size = \"1MB\"
+            [[workload.flow]]
+            transport = \"t\"
+            from = \"S2\"
+            to = \"R\"
+            size = \"1MB\"
+            start = \"1us\""
+        );
+        let r = run(&text);
+        [r.fct(0), r.fct(1)]
+    };
+    assert_eq!(ends(1), ends(1));
+    assert_ne!(ends(1), ends(2));
+}
+
 /// Five switches write on the packets of a fat-tree, on threads as on one, with the tags of CONGA's switches and where
 /// links lose packets. Answers get where they belong.
 #[test]
@@ -111,6 +173,9 @@ fn threads_change_nothing() {
             [transport.b]
             control = \"powertcp\"
             retransmission = \"selective\"
+            [transport.d]
+            control = \"hpcc-pint\"
+            pint_probability = 0.25
             [transport.c]
             control = \"dctcp\"
             [[workload.permutation]]
@@ -119,6 +184,9 @@ fn threads_change_nothing() {
             [[workload.permutation]]
             transport = \"c\"
             size = \"100KB\"
+            [[workload.permutation]]
+            transport = \"d\"
+            size = \"200KB\"
             [[workload.incast]]
             transport = \"b\"
             senders = 8

@@ -1,6 +1,7 @@
 //! What both ends of a queue pair read of its settings.
 
 use super::law::LawConfig;
+use crate::declaration::Telemetry;
 use linkpool_settings::mixed::quantity;
 use linkpool_settings::{Form, Mixed, mixed};
 use linkpool_units::{Bytes, Time};
@@ -34,8 +35,10 @@ pub struct Config {
     pub cnp_interval: Time,
     /// What sets the rate.
     pub law: LawConfig,
-    /// Do switches write on data packets, and do answers tell of it?
-    pub telemetry: bool,
+    /// What switches write on data packets, and answers tell.
+    pub telemetry: Option<Telemetry>,
+    /// The probability with which the sender heeds the digest of an answer.
+    pub sampled: f64,
 }
 
 /// How lost packets are sent again.

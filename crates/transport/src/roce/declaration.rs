@@ -1,10 +1,10 @@
 //! The family RoCE: its names, its settings and its facts.
 
 use super::config::{CnpForm, Config, Retransmission, Window};
-use super::law::{DcqcnConfig, HpccConfig, LawConfig, PowerTcpConfig, TimelyConfig};
+use super::law::{DcqcnConfig, HpccConfig, LawConfig, PintConfig, PowerTcpConfig, TargetWindowConfig, TimelyConfig};
 use crate::config::Config as Common;
 use crate::control::{Algorithm, ControlConfig};
-use crate::declaration::{Declaration, Declare, Facts, Keys, Law, Spread};
+use crate::declaration::{Declaration, Declare, DigestForm, Facts, Keys, Law, Spread, Surroundings, Telemetry};
 use crate::wire::WireConfig;
 use linkpool_settings::{Bounds, OfLaws, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
@@ -52,6 +52,12 @@ const POWER_TCP: Law = Law {
     source: "Addanki et al., NSDI 2022",
     heeds_marks: false,
 };
+const HPCC_PINT: Law = Law {
+    name: "hpcc-pint",
+    sentence: "HPCC; a packet brings one digest of the most utilised link in place of a record of each switch (PINT)",
+    source: "Ben Basat et al., SIGCOMM 2020, HPCC's public ns-3 code",
+    heeds_marks: false,
+};
 
 const DCTCP: Law = Law {
     name: "roce-dctcp",
@@ -69,12 +75,18 @@ const SWIFT: Law = Law {
 /// The laws that are algorithms of TCP, on the window of a queue pair.
 const WINDOWED: &[(&str, Algorithm)] = &[(DCTCP.name, Algorithm::Dctcp), (SWIFT.name, Algorithm::Swift)];
 
-/// The bytes of telemetry in a packet: 42 B, five hops and a count (Li et al., section 4.1;
+/// The bytes of records in a packet: 42 B, five hops and a count (Li et al., section 4.1;
 /// `IntHeader::GetStaticSize` of HPCC's repository), in data and in answers.
-const TELEMETRY: u32 = 42;
+const RECORDS: u32 = 42;
 
-/// The laws for which switches write on packets.
+/// Those of a digest, whatever its bits (`IntHeader::GetStaticSize`).
+const DIGEST: u32 = 2;
+
+/// The laws for which switches write records on packets.
 const TOLD: &[&str] = &[HPCC.name, POWER_TCP.name];
+
+/// The laws with HPCC's window.
+const HPCCS: &[&str] = &[HPCC.name, HPCC_PINT.name];
 
 /// The laws of DCQCN, and all that change the rate.
 const DCQCNS: &[&str] = &[DCQCN.name, DCQCN_HPCC.name];
@@ -142,8 +154,12 @@ pub struct RoceSettings {
     pub dcqcn: DcqcnConfig,
     /// The parameters of TIMELY.
     pub timely: TimelyConfig,
-    /// The parameters of HPCC.
+    /// The parameters of HPCC's window.
+    pub target_window: TargetWindowConfig,
+    /// Those of what HPCC measures.
     pub hpcc: HpccConfig,
+    /// Those of digests.
+    pub pint: PintConfig,
     /// The parameters of PowerTCP.
     pub power_tcp: PowerTcpConfig,
 }
@@ -157,7 +173,9 @@ impl Settings for RoceSettings {
             rate_window: Settings::defaults(preset),
             dcqcn: Settings::defaults(preset),
             timely: Settings::defaults(preset),
+            target_window: Settings::defaults(preset),
             hpcc: Settings::defaults(preset),
+            pint: Settings::defaults(preset),
             power_tcp: Settings::defaults(preset),
         }
     }
@@ -168,7 +186,9 @@ impl Settings for RoceSettings {
         self.rate_window.each(&mut OfLaws { visit: &mut *visit, laws: CHANGING });
         self.dcqcn.each(&mut OfLaws { visit: &mut *visit, laws: DCQCNS });
         self.timely.each(&mut OfLaws { visit: &mut *visit, laws: &[TIMELY.name] });
+        self.target_window.each(&mut OfLaws { visit: &mut *visit, laws: HPCCS });
         self.hpcc.each(&mut OfLaws { visit: &mut *visit, laws: &[HPCC.name] });
+        self.pint.each(&mut OfLaws { visit: &mut *visit, laws: &[HPCC_PINT.name] });
         self.power_tcp.each(&mut OfLaws { visit, laws: &[POWER_TCP.name] });
     }
 }
@@ -177,7 +197,7 @@ impl Declare for Roce {
     const DECLARATION: Declaration = Declaration {
         name: "roce",
         title: "RoCE",
-        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY, HPCC, POWER_TCP, DCTCP, SWIFT],
+        laws: &[PLAIN, DCQCN, DCQCN_HPCC, TIMELY, HPCC, POWER_TCP, HPCC_PINT, DCTCP, SWIFT],
         keys: Keys::Only(&[
             "mss",
             "min_rto",
@@ -224,7 +244,7 @@ impl Declare for Roce {
     /// (section 5.2.6 and annex A16). Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; an
     /// ACK has an AETH of 4, too (annex A17.3). A timeout of 4.194304 ms, which is 4.096 us x 2^10 (section
     /// 9.9.2.4.1; the exponent is ours), seven retries, the most of its 3 bits.
-    /// With telemetry both are 42 B longer.
+    /// With records of switches both are 42 B longer, with a digest 2 B.
     fn defaults(law: &Law, own: &mut RoceSettings, config: &mut Common, wire: &mut WireConfig) {
         *wire = WireConfig { header: 82, ack_size: 86 };
         (config.mss, config.rtt.min_rto, config.fail_after) = (1_024, Time::from_ns(4_194_304), 8);
@@ -232,9 +252,12 @@ impl Declare for Roce {
         if let Some((_, algorithm)) = WINDOWED.iter().find(|(name, _)| *name == law.name) {
             config.control = ControlConfig::of(*algorithm, Preset::Linux);
         }
-        if TOLD.contains(&law.name) {
-            *wire = WireConfig { header: wire.header + TELEMETRY, ack_size: wire.ack_size + TELEMETRY };
-        }
+        let telemetry = match law.name {
+            name if TOLD.contains(&name) => RECORDS,
+            name if name == HPCC_PINT.name => DIGEST,
+            _ => 0,
+        };
+        *wire = WireConfig { header: wire.header + telemetry, ack_size: wire.ack_size + telemetry };
         if law.name == DCQCN_HPCC.name {
             own.queue_pairs.window = Window::Bdp;
             own.notifications.cnp = CnpForm::Ack;
@@ -260,10 +283,12 @@ impl Declare for Roce {
             window_by_rate: CHANGING.contains(&own.law) && own.rate_window.window_by_rate,
             cnp: marks.then_some(notifications.cnp).or(told_by_acks),
             cnp_interval: notifications.cnp_interval,
-            telemetry: TOLD.contains(&own.law),
+            telemetry: Roce::telemetry(own),
+            sampled: own.pint.probability,
             law: match own.law {
                 law if law == TIMELY.name => LawConfig::Timely(own.timely.clone()),
-                law if law == HPCC.name => LawConfig::Hpcc(own.hpcc.clone()),
+                law if law == HPCC.name => LawConfig::Hpcc((own.target_window.clone(), own.hpcc.clone())),
+                law if law == HPCC_PINT.name => LawConfig::HpccPint((own.target_window.clone(), own.pint.clone())),
                 law if law == POWER_TCP.name => LawConfig::PowerTcp(own.power_tcp.clone()),
                 _ if marks => LawConfig::Dcqcn(own.dcqcn.clone()),
                 _ if windowed => LawConfig::Windowed(config.control.clone()),
@@ -272,8 +297,23 @@ impl Declare for Roce {
         })
     }
 
-    fn asks_for_telemetry(own: &RoceSettings) -> bool {
-        TOLD.contains(&own.law)
+    fn complete(own: &mut RoceSettings, around: &dyn Fn() -> Surroundings) {
+        if own.law == HPCC_PINT.name {
+            own.pint.base_rtt.get_or_insert_with(|| around().base_rtt);
+        }
+    }
+
+    fn telemetry(own: &RoceSettings) -> Option<Telemetry> {
+        let pint = &own.pint;
+        match own.law {
+            law if TOLD.contains(&law) => Some(Telemetry::Records),
+            law if law == HPCC_PINT.name => Some(Telemetry::Digest(DigestForm {
+                base: pint.base,
+                bits: pint.bits(),
+                base_rtt: pint.base_rtt.unwrap_or_default(),
+            })),
+            _ => None,
+        }
     }
 
     /// NACKs, notifications of congestion, and the rate at the end.

@@ -1,5 +1,6 @@
 //! The messages of queue pairs.
 
+use super::law::Hop;
 use linkpool_units::Time;
 
 /// A packet of RoCE. Packets of data are numbered from 0; the numbers are PSNs of 32 bits, where
@@ -43,6 +44,15 @@ pub enum Message {
     Cnp,
 }
 
+/// What switches wrote on the packet that an answer tells of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told<'a> {
+    /// Their records.
+    pub hops: &'a [Hop],
+    /// Their largest digest.
+    pub digest: Option<u16>,
+}
+
 /// Takes the messages that an endpoint sends, and its requests.
 pub trait Output {
     /// Send `message`. Returns when it will have left the host, as far as it is data; an earlier time
@@ -53,6 +63,8 @@ pub trait Output {
     /// Call the sender's `on_turn` when its turn at the port of the host has come. It asks for one
     /// turn at a time.
     fn queue_turn(&mut self);
+    /// A random number from 0 to below 1.
+    fn random(&mut self) -> f64;
     /// A packet that was sent once was acknowledged after `rtt`.
     fn measured_rtt(&mut self, _rtt: Time) {}
 }

@@ -10,7 +10,7 @@
 //! its annex A17 (RoCEv2); Zhu et al., "Congestion Control for Large-Scale RDMA Deployments",
 //! SIGCOMM 2015 (DCQCN); Mittal et al., "TIMELY", SIGCOMM 2015; Mittal et al., "Revisiting Network
 //! Support for RDMA", SIGCOMM 2018 (IRN); Li et al., "HPCC", SIGCOMM 2019; Addanki et al., "PowerTCP",
-//! NSDI 2022.
+//! NSDI 2022; Ben Basat et al., "PINT", SIGCOMM 2020.
 //! "HPCC's repository" is alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a:
 //! `simulation/src/point-to-point/model/rdma-hw.cc`, and its settings `simulation/mix/config.txt`.
 
@@ -25,9 +25,9 @@ mod stream;
 pub use config::{CnpForm, Config, Retransmission, Window};
 pub use declaration::{Roce, RoceSettings};
 pub use law::{
-    Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, LawConfig, MOST_HOPS, PowerTcp, PowerTcpConfig, Reaction, Records,
-    Reference, Timely, TimelyConfig, Windowed,
+    Dcqcn, DcqcnConfig, Hop, Hpcc, HpccConfig, HpccPint, LEAST_UTILISATION, LawConfig, MOST_HOPS, PintConfig, PowerTcp,
+    PowerTcpConfig, Reaction, Records, Reference, TargetWindowConfig, Timely, TimelyConfig, Windowed,
 };
-pub use message::{Message, Output};
+pub use message::{Message, Output, Told};
 pub use receiver::Receiver;
 pub use sender::{Counters, Sender, Waits};

@@ -1,8 +1,8 @@
 //! The sending end of a queue pair.
 
 use super::config::{Config, Retransmission, Window};
-use super::law::{Ack, Hop, Law, Path, RateLaw};
-use super::message::{Message, Output};
+use super::law::{Ack, Law, Path, RateLaw};
+use super::message::{Message, Output, Told};
 use super::stream::{Place, Stream};
 use crate::sender::SenderState;
 use linkpool_units::{Rate, Time};
@@ -326,29 +326,32 @@ impl Sender {
     }
 
     /// An ACK of packet `psn` has come: all packets below `next` have arrived.
-    /// `hops` are what switches wrote on that packet.
-    pub fn on_ack(&mut self, numbers: (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
-        self.take_answer(numbers, marked, hops, now, out);
+    /// Switches wrote on that packet what is `told`.
+    pub fn on_ack(&mut self, numbers: (u32, u32), marked: bool, told: Told<'_>, now: Time, out: &mut impl Output) {
+        self.take_answer(numbers, marked, told, now, out);
         self.after(marked, now, out);
     }
 
     /// What an ACK and a NACK have in common.
-    fn take_answer(&mut self, (psn, next): (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
+    fn take_answer(&mut self, (psn, next): (u32, u32), marked: bool, told: Told<'_>, now: Time, out: &mut impl Output) {
         let (rtt, before) = (self.take_rtt(psn, now, out), self.acked);
         let filled = self.window().is_some_and(|window| self.in_flight() >= window);
         self.note_arrival(psn);
         self.acknowledge(next, now);
         let (acked, srtt) = (self.acked - before, self.srtt.unwrap_or(0.0));
         let (next, next_new) = (self.una, self.high);
-        self.law.on_ack(&Ack { psn, next, next_new, acked, rtt, now, marked, srtt, filled, hops });
+        // `HandleAckHpPint`: an answer that is not heeded changes nothing.
+        let digest = told.digest.filter(|_| self.config.sampled >= 1.0 || out.random() < self.config.sampled);
+        let hops = told.hops;
+        self.law.on_ack(&Ack { psn, next, next_new, acked, rtt, now, marked, srtt, filled, hops, digest });
     }
 
-    /// A NACK has come: packet `next` is missing, and packet `psn` has come, on which switches wrote
-    /// `hops`.
-    pub fn on_nack(&mut self, (psn, next): (u32, u32), marked: bool, hops: &[Hop], now: Time, out: &mut impl Output) {
+    /// A NACK has come: packet `next` is missing, and packet `psn` has come, on which switches wrote what
+    /// is `told`.
+    pub fn on_nack(&mut self, (psn, next): (u32, u32), marked: bool, told: Told<'_>, now: Time, out: &mut impl Output) {
         self.counters.nacks += 1;
         let selective = self.config.retransmission == Retransmission::Selective;
-        self.take_answer((psn, next), marked, hops, now, out);
+        self.take_answer((psn, next), marked, told, now, out);
         match &mut self.recovery {
             // An older NACK, which another has overtaken.
             _ if next != self.una || self.una == self.high => {}

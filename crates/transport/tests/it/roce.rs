@@ -1,9 +1,10 @@
 //! RoCE, packet by packet, and over a channel that loses, doubles, marks and reorders.
 
-use linkpool_settings::{Preset, Settings as _};
+use linkpool_settings::{Preset, Settings};
 use linkpool_transport::SenderState;
 use linkpool_transport::roce::{
-    CnpForm, Config, DcqcnConfig, LawConfig, Message, Output, Receiver, Retransmission, Sender, Window,
+    CnpForm, Config, DcqcnConfig, LawConfig, Message, Output, PintConfig, Receiver, Retransmission, Sender, Told,
+    Window,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -27,7 +28,8 @@ fn config() -> Config {
         cnp: None,
         cnp_interval: us(50),
         law: LawConfig::Line,
-        telemetry: false,
+        telemetry: None,
+        sampled: 1.0,
     }
 }
 
@@ -46,6 +48,8 @@ struct Said {
     wakes: Vec<Time>,
     turns: u32,
     rtts: Vec<Time>,
+    /// What is drawn, the next last.
+    drawn: Vec<f64>,
 }
 
 impl Output for Said {
@@ -58,6 +62,9 @@ impl Output for Said {
     }
     fn queue_turn(&mut self) {
         self.turns += 1;
+    }
+    fn random(&mut self) -> f64 {
+        self.drawn.pop().expect("nothing is drawn")
     }
     fn measured_rtt(&mut self, rtt: Time) {
         self.rtts.push(rtt);
@@ -100,11 +107,11 @@ impl Driven {
     }
 
     fn ack(&mut self, psn: u32, at: Time) {
-        self.sender.on_ack((psn, psn + 1), false, &[], at, &mut self.said);
+        self.sender.on_ack((psn, psn + 1), false, Told::default(), at, &mut self.said);
     }
 
     fn nack(&mut self, psn: u32, next: u32, at: Time) {
-        self.sender.on_nack((psn, next), false, &[], at, &mut self.said);
+        self.sender.on_nack((psn, next), false, Told::default(), at, &mut self.said);
     }
 }
 
@@ -289,11 +296,11 @@ fn selective_repeat_sends_what_is_missing() {
     // Each goes once in a recovery.
     driven.nack(7, 2, us(13));
     assert_eq!(driven.run(13, 15), [10, 11]);
-    driven.sender.on_ack((2, 4), false, &[], us(15), &mut driven.said);
+    driven.sender.on_ack((2, 4), false, Told::default(), us(15), &mut driven.said);
     assert_eq!(driven.run(15, 1_015), [] as [u32; 0]);
     // A timeout: all that is not known to have arrived is lost, from 4 on.
     assert_eq!(driven.run(1_015, 1_100), [4, 5, 8, 9, 10, 11]);
-    driven.sender.on_ack((11, 12), false, &[], us(1_100), &mut driven.said);
+    driven.sender.on_ack((11, 12), false, Told::default(), us(1_100), &mut driven.said);
     assert_eq!(driven.sender.state(), SenderState::Finished);
     assert_eq!(driven.sender.counters().sent_again, 9);
 }
@@ -443,6 +450,9 @@ impl Output for At<'_> {
     fn wake(&mut self, at: Time) {
         self.channel.put(at.max(self.now), Happens::Wake);
     }
+    fn random(&mut self) -> f64 {
+        unreachable!("it draws nothing")
+    }
     fn queue_turn(&mut self) {
         self.channel.put(self.now, Happens::Turn);
     }
@@ -470,9 +480,11 @@ fn over(config: Config, sizes: &[u64], fates: Vec<(u8, u8)>) -> Result<u64, Test
                 delivered = receiver.delivered();
             }
             Happens::ToReceiver(..) => unreachable!("only data goes there"),
-            Happens::ToSender(Message::Ack { psn, next, marked }) => sender.on_ack((psn, next), marked, &[], now, out),
+            Happens::ToSender(Message::Ack { psn, next, marked }) => {
+                sender.on_ack((psn, next), marked, Told::default(), now, out)
+            }
             Happens::ToSender(Message::Nack { psn, next, marked }) => {
-                sender.on_nack((psn, next), marked, &[], now, out)
+                sender.on_nack((psn, next), marked, Told::default(), now, out)
             }
             Happens::ToSender(_) => sender.on_cnp(now, out),
             Happens::Wake => sender.on_timer(now, out),
@@ -583,4 +595,35 @@ fn bytes_that_are_sent_raise_the_rate() {
     assert!(cut < 10e9, "{cut}");
     let sent = driven.run(2, 30).len();
     assert!(sent > 5 && driven.sender.rate() > cut, "{sent} packets, {}", driven.sender.rate());
+}
+
+/// Of five answers with a digest, those for which less than a quarter is drawn are heeded: the second begins the
+/// first round, and the fourth says 1.05^128/512 = 1.00684, at which the window becomes that x 0.95/1.00684, and 5 B,
+/// which 5 Mbit/s send in the base RTT of 8 us; the fifth brings none, so nothing is drawn. With probability 1 nothing
+/// is drawn at all, and 1.05^200/512 = 33.77 makes it 286 B.
+#[test]
+fn a_sample_of_answers_is_heeded() {
+    let with = |probability| {
+        let pint = PintConfig { probability, ..Settings::defaults(Preset::Linux) };
+        let law = LawConfig::HpccPint((Settings::defaults(Preset::Linux), pint));
+        let mut driven = Driven::open(Config { law, sampled: probability, ..config() }, None);
+        driven.run(0, 7);
+        driven
+    };
+    let windows = |mut driven: Driven, drawn: &[f64]| {
+        driven.said.drawn = drawn.iter().rev().copied().collect();
+        let digests = [Some(200), Some(200), Some(128), Some(128), None];
+        let windows: Vec<_> = (0..5)
+            .map(|psn| {
+                let told = Told { digest: digests[psn as usize], ..Told::default() };
+                driven.sender.on_ack((psn, psn + 1), false, told, us(8 + u64::from(psn)), &mut driven.said);
+                driven.sender.window().unwrap()
+            })
+            .collect();
+        assert!(driven.said.drawn.is_empty());
+        windows
+    };
+    let cut = (10_000.0 * 0.95 / 1.006_839_673 + 5.0) as u64;
+    assert_eq!(windows(with(0.25), &[0.25, 0.249, 0.9, 0.0]), [10_000, 10_000, 10_000, cut, cut]);
+    assert_eq!(windows(with(1.0), &[]), [10_000, 286, cut, cut, cut]);
 }

@@ -2,9 +2,9 @@
 
 use super::Rules;
 use linkpool_network::{
-    Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HopRecord, HostId, Kind, LinkChange, LinkId, LinkStats,
-    Network, NodeId, Packet, Partitions, PauseChange, PauseEvent, PauseStats, QueueLimit, Routes, Routing, Seen,
-    Timetable, Trailer, Witness, run_partitions,
+    Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, Kind, LinkChange, LinkId, LinkStats, Network,
+    NodeId, Packet, Partitions, PauseChange, PauseEvent, PauseStats, QueueLimit, Routes, Routing, Seen, Timetable,
+    Trailer, Witness, Written, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -419,7 +419,7 @@ impl Handler for Traffic {
         self.due[host.index()].insert((at, number));
     }
 
-    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>, _: &[HopRecord]) {
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>, _: Written<'_>) {
         let number = trailer.map_or(packet.seq, |trailer| trailer[0]);
         let before = self.passed.iter().rfind(|(other, ..)| *other == link);
         assert!(before.is_none_or(|(_, at, ..)| *at <= packet.arrival), "the packets of a link come in order");

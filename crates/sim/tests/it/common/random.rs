@@ -103,7 +103,8 @@ fn recoveries() -> impl Strategy<Value = &'static str> {
 
 /// RoCE of every law, and of every way of recovery.
 fn roce() -> impl Strategy<Value = String> {
-    let control = pick(&["roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "powertcp", "roce-dctcp", "roce-swift"]);
+    let control =
+        pick(&["roce", "dcqcn", "dcqcn-hpcc", "timely", "hpcc", "hpcc-pint", "powertcp", "roce-dctcp", "roce-swift"]);
     let way = pick(&["", "reorder_window = 16", "retransmission = \"selective\"", "nack_interval = \"50us\""]);
     let window = pick(&["", "window = \"bdp\"", "window = \"20KB\""]);
     let paths = pick(&["hash", "hash", "distinct", "scatter"]);

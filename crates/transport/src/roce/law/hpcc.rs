@@ -1,10 +1,9 @@
 //! HPCC: a window by the most utilised link of the path, as switches tell it.
 
-use super::base_window::BaseWindow;
 use super::hops::Hops;
+use super::target_window::{TargetWindow, TargetWindowConfig};
 use super::{Ack, Path, RateLaw};
-use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_settings::settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,21 +28,8 @@ pub enum Reference {
 }
 
 settings! {
-    /// Parameters of HPCC.
+    /// Parameters of what HPCC measures.
     pub struct HpccConfig {
-        /// The utilisation of links that it aims at: eta, 0.95 (Li et al., section 5.1;
-        /// `U_TARGET` of HPCC's repository).
-        target "hpcc_target": f64 = 0.95, within Bounds::above(0.0, "{} is no utilisation; it is above 0 and at most 1").to(1.0);
-        /// Rounds in a row that only add before one that goes to the target at once: maxStage, 5 (Li et
-        /// al., section 5.1); 0 (`MI_THRESH` of HPCC's repository).
-        stages "hpcc_max_stage": u32 = 5;
-        /// The rate that each change of the window adds: W_AI over the base round-trip time. By default
-        /// the rate of the host's link x (1 - `hpcc_target`)/100, for 100 flows (Li et al., section
-        /// 5.1): 50 Mbit/s at 100 Gbit/s, as `RATE_AI` of HPCC's repository.
-        additive "hpcc_additive": Option<Rate>, from |_h| None => "of the path", within Bounds::POSITIVE;
-        /// The base round-trip time, T. By default that of a full packet and its ACK on the idle path
-        /// of the queue pair; HPCC's repository takes the longest of all paths for all.
-        base_rtt "hpcc_base_rtt": Option<Time>, from |_h| None => "of the path", within Bounds::POSITIVE_SPAN;
         /// With what are the records of an answer compared? `"latest"`: with those of the answer before.
         /// `"first"`: with the first ones of the path, so that the utilisation is an average since then, as csg-htsim
         /// (`sim/hpcc.cpp` at bb98fa2) has it by mistake.
@@ -51,8 +37,6 @@ settings! {
         /// When does the reference change from which the window is computed? `"round"`: once a round. `"answer"`:
         /// with each answer, so that windows grow and shrink by compound steps, as csg-htsim has it by mistake.
         changes "hpcc_reference": Reference = Reference::Round;
-        /// The least rate: 100 Mbit/s (`MIN_RATE` of HPCC's repository; the paper names none).
-        least "hpcc_min_rate": Rate = Rate::mbps(100), within Bounds::POSITIVE;
     }
 }
 
@@ -60,41 +44,21 @@ settings! {
 #[derive(Debug)]
 pub struct Hpcc {
     config: HpccConfig,
-    /// T, and W_AI.
-    base: BaseWindow,
+    to: TargetWindow,
     hops: Hops,
     /// U. It begins at 1, as in HPCC's repository.
     utilisation: f64,
-    /// W and W^c, bytes.
-    window: f64,
-    reference: f64,
-    /// incStage.
-    stage: u32,
-    /// The packet that was the next when the reference changed last.
-    updated_at: Option<u32>,
 }
 
 impl Hpcc {
-    pub(super) fn new(config: HpccConfig, path: Path) -> Hpcc {
-        let line = path.line.0 as f64;
-        let additive = config.additive.map_or(line * (1.0 - config.target) / 100.0, |rate| rate.0 as f64);
-        let base = BaseWindow::new(path, config.base_rtt, config.least, additive);
-        Hpcc {
-            base,
-            hops: Hops::default(),
-            utilisation: 1.0,
-            window: base.most,
-            reference: base.most,
-            stage: 0,
-            updated_at: None,
-            config,
-        }
+    pub(super) fn new((window, config): (TargetWindowConfig, HpccConfig), path: Path) -> Hpcc {
+        Hpcc { config, to: TargetWindow::new(&window, path), hops: Hops::default(), utilisation: 1.0 }
     }
 
     /// MeasureInflight: takes in what `ack` says. Returns false if it cannot be compared with an answer
     /// before.
     fn measure(&mut self, ack: &Ack<'_>) -> bool {
-        let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.base.base_rtt);
+        let (mut most, mut tau, base_rtt) = (0.0, 0.0, self.to.base.base_rtt);
         let compared = self.hops.compare(ack.hops, self.config.records == Records::Latest, |before, now| {
             let queue = f64::from(now.queue.min(before.queue)) * 8e12 / (now.line() * base_rtt);
             let of_hop = queue + now.sending_rate(before) / now.line();
@@ -103,39 +67,27 @@ impl Hpcc {
             }
         });
         if compared {
-            self.utilisation = self.base.averaged(self.utilisation, most, tau);
+            self.utilisation = self.to.base.averaged(self.utilisation, most, tau);
         }
         compared
     }
 }
 
 impl RateLaw for Hpcc {
-    /// R = W/T.
     fn rate(&self) -> f64 {
-        self.base.rate(self.window)
+        self.to.rate()
     }
 
     fn window(&self) -> Option<u64> {
-        Some(self.window as u64)
+        Some(self.to.bytes())
     }
 
-    /// NewAck and ComputeWind. The first answer is only remembered.
+    /// NewAck. The first answer is only remembered.
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        if !self.measure(ack) {
-            if !ack.hops.is_empty() {
-                self.updated_at.get_or_insert(ack.next_new);
-            }
-            return;
-        }
-        let is_over = self.utilisation >= self.config.target || self.stage >= self.config.stages;
-        let by_target = if is_over { self.config.target / self.utilisation } else { 1.0 };
-        self.window = self.base.bounded(self.reference * by_target + self.base.additive);
-        if self.updated_at.is_none_or(|packet| ack.next > packet) {
-            self.stage = if is_over { 0 } else { self.stage + 1 };
-            self.reference = self.window;
-            self.updated_at = Some(ack.next_new);
-        } else if self.config.changes == Reference::Answer {
-            self.reference = self.window;
+        if self.measure(ack) {
+            self.to.step(self.utilisation, ack, self.config.changes == Reference::Answer);
+        } else if !ack.hops.is_empty() {
+            self.to.begin(ack);
         }
     }
 }
@@ -144,12 +96,13 @@ impl RateLaw for Hpcc {
 mod tests {
     use super::super::Hop;
     use super::*;
-    use linkpool_settings::{Preset, Settings as _};
+    use linkpool_settings::{Preset, Settings};
+    use linkpool_units::{Rate, Time};
 
     /// At 100 Gbit/s with T = 10 us: W begins at 125,000 B, and W_AI is 62.5 B.
     fn hpcc() -> Hpcc {
         let path = Path::of(Rate::gbps(100), Time::from_us(10));
-        Hpcc::new(HpccConfig::defaults(Preset::Linux), path)
+        Hpcc::new((Settings::defaults(Preset::Linux), Settings::defaults(Preset::Linux)), path)
     }
 
     fn hop(us: u64, sent: u64, queue: u32) -> Hop {
@@ -169,8 +122,8 @@ mod tests {
     fn it_begins_at_line_rate() {
         let hpcc = hpcc();
         assert_eq!((hpcc.rate(), hpcc.window()), (1e11, Some(125_000)));
-        close(hpcc.base.additive, 62.5);
-        assert_eq!(hpcc.base.least, 125.0);
+        close(hpcc.to.base.additive, 62.5);
+        assert_eq!(hpcc.to.base.least, 125.0);
     }
 
     /// By hand: in 5 us the port sent 50,000 B, 80% of what it can, and the smaller queue is 25,000 B, 20% of
@@ -183,11 +136,11 @@ mod tests {
         assert_eq!(hpcc.window(), Some(125_000), "one record tells no rate");
         ack(&mut hpcc, 101, 200, &[hop(15, 50_000, 25_000)]);
         close(hpcc.utilisation, 1.0);
-        close(hpcc.window, 118_812.5);
+        close(hpcc.to.window, 118_812.5);
         close(hpcc.rate(), 118_812.5 * 8.0 / 10e-6);
         ack(&mut hpcc, 201, 300, &[hop(20, 112_500, 40_000)]);
         close(hpcc.utilisation, 1.1);
-        close(hpcc.window, 118_812.5 * 0.95 / 1.1 + 62.5);
+        close(hpcc.to.window, 118_812.5 * 0.95 / 1.1 + 62.5);
     }
 
     /// In a round the window follows U, but always from the reference, which changes when the ACK passes the packet
@@ -198,13 +151,13 @@ mod tests {
         ack(&mut hpcc, 1, 100, &[hop(10, 0, 0)]);
         // A full link without a queue for all of T: U = 1. The 100th packet is not passed yet.
         ack(&mut hpcc, 100, 150, &[hop(20, 125_000, 0)]);
-        close(hpcc.window, 125_000.0 * 0.95 + 62.5);
-        assert_eq!((hpcc.reference, hpcc.updated_at), (125_000.0, Some(100)));
+        close(hpcc.to.window, 125_000.0 * 0.95 + 62.5);
+        assert_eq!((hpcc.to.reference, hpcc.to.updated_at), (125_000.0, Some(100)));
         ack(&mut hpcc, 100, 150, &[hop(30, 250_000, 0)]);
-        close(hpcc.window, 118_812.5);
+        close(hpcc.to.window, 118_812.5);
         ack(&mut hpcc, 101, 160, &[hop(40, 375_000, 0)]);
-        close(hpcc.reference, 118_812.5);
-        assert_eq!(hpcc.updated_at, Some(160));
+        close(hpcc.to.reference, 118_812.5);
+        assert_eq!(hpcc.to.updated_at, Some(160));
     }
 
     /// Half of the link used: five rounds add 62.5 B each; the sixth goes to the target at once, 1.9 times the
@@ -212,24 +165,24 @@ mod tests {
     #[test]
     fn stages_count_rounds_that_add() {
         let mut hpcc = hpcc();
-        (hpcc.reference, hpcc.window) = (20_000.0, 20_000.0);
+        (hpcc.to.reference, hpcc.to.window) = (20_000.0, 20_000.0);
         ack(&mut hpcc, 1, 1, &[hop(10, 0, 0)]);
         for round in 1..=6u64 {
-            assert_eq!(u64::from(hpcc.stage), round - 1);
+            assert_eq!(u64::from(hpcc.to.stage), round - 1);
             ack(&mut hpcc, round as u32 + 1, round as u32 + 1, &[hop(10 + 10 * round, 62_500 * round, 0)]);
             let added = 20_000.0 + 62.5 * round.min(5) as f64;
-            close(hpcc.window, if round < 6 { added } else { added * 0.95 / 0.5 + 62.5 });
+            close(hpcc.to.window, if round < 6 { added } else { added * 0.95 / 0.5 + 62.5 });
         }
-        assert_eq!(hpcc.stage, 0);
+        assert_eq!(hpcc.to.stage, 0);
         // An idle path brings the window to its bound, an overfull one to the other.
         for n in 7..60u64 {
             ack(&mut hpcc, n as u32 + 1, n as u32 + 1, &[hop(10 + 10 * n, 62_500 * n, 0)]);
         }
-        assert_eq!(hpcc.window, 125_000.0);
+        assert_eq!(hpcc.to.window, 125_000.0);
         for n in 60..90u64 {
             ack(&mut hpcc, n as u32 + 1, n as u32 + 1, &[hop(10 + 10 * n, 62_500 * n, 4_000_000)]);
         }
-        assert_eq!(hpcc.window, 125.0);
+        assert_eq!(hpcc.to.window, 125.0);
     }
 
     /// The link with the largest u counts, with its own time.
@@ -248,8 +201,8 @@ mod tests {
     #[test]
     fn faults_of_csg_htsim() {
         let path = Path::of(Rate::gbps(100), Time::from_us(10));
-        let with =
-            |records, changes| Hpcc::new(HpccConfig { records, changes, ..HpccConfig::defaults(Preset::Linux) }, path);
+        let window = TargetWindowConfig::defaults(Preset::Linux);
+        let with = |records, changes| Hpcc::new((window.clone(), HpccConfig { records, changes }), path);
         let mut first = with(Records::First, Reference::Round);
         for (us, sent) in [(10, 0), (20, 112_500), (30, 125_000)] {
             ack(&mut first, 1, 100, &[hop(us, sent, 0)]);
@@ -264,16 +217,16 @@ mod tests {
         ack(&mut each, 1, 100, &[hop(10, 0, 0)]);
         ack(&mut each, 2, 100, &[hop(20, 125_000, 0)]);
         ack(&mut each, 3, 100, &[hop(30, 250_000, 0)]);
-        close(each.window, (125_000.0 * 0.95 + 62.5) * 0.95 + 62.5);
-        assert_eq!((each.reference, each.stage, each.updated_at), (each.window, 0, Some(100)));
+        close(each.to.window, (125_000.0 * 0.95 + 62.5) * 0.95 + 62.5);
+        assert_eq!((each.to.reference, each.to.stage, each.to.updated_at), (each.to.window, 0, Some(100)));
     }
 
     #[test]
     fn keys_replace_what_follows_from_the_path() {
         let path = Path::of(Rate::gbps(100), Time::from_us(10));
-        let mut config = HpccConfig::defaults(Preset::Linux);
+        let mut config = TargetWindowConfig::defaults(Preset::Linux);
         (config.base_rtt, config.additive) = (Some(Time::from_us(20)), Some(Rate::gbps(1)));
-        let hpcc = Hpcc::new(config, path);
-        assert_eq!((hpcc.window(), hpcc.base.additive, hpcc.rate()), (Some(250_000), 2_500.0, 1e11));
+        let hpcc = Hpcc::new((config, Settings::defaults(Preset::Linux)), path);
+        assert_eq!((hpcc.window(), hpcc.to.base.additive, hpcc.rate()), (Some(250_000), 2_500.0, 1e11));
     }
 }

@@ -4,14 +4,18 @@ mod base_window;
 mod dcqcn;
 mod hops;
 mod hpcc;
+mod hpcc_pint;
 mod power_tcp;
+mod target_window;
 mod timely;
 mod windowed;
 
 pub use dcqcn::{Dcqcn, DcqcnConfig, Reaction};
 pub use hops::{Hop, MOST_HOPS};
 pub use hpcc::{Hpcc, HpccConfig, Records, Reference};
+pub use hpcc_pint::{HpccPint, LEAST_UTILISATION, PintConfig};
 pub use power_tcp::{PowerTcp, PowerTcpConfig};
+pub use target_window::TargetWindowConfig;
 pub use timely::{Timely, TimelyConfig};
 pub use windowed::Windowed;
 
@@ -60,6 +64,8 @@ pub(super) struct Ack<'a> {
     pub(super) filled: bool,
     /// What switches wrote on that packet, in the order of the path; empty unless the law asks for it.
     pub(super) hops: &'a [Hop],
+    /// The largest digest of switches on that packet, if the law asks for it and the sender heeds it.
+    pub(super) digest: Option<u16>,
 }
 
 /// What gives a queue pair its rate. [`RateLaw::advance`] brings the law to the time of an event before the event.
@@ -185,7 +191,8 @@ macro_rules! laws {
 laws! {
     Dcqcn(DcqcnConfig),
     Timely(TimelyConfig),
-    Hpcc(HpccConfig),
+    Hpcc((TargetWindowConfig, HpccConfig)),
+    HpccPint((TargetWindowConfig, PintConfig)),
     PowerTcp(PowerTcpConfig),
     Windowed(ControlConfig),
 }
@@ -201,7 +208,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkpool_settings::{Preset, Settings as _};
+    use linkpool_settings::{Preset, Settings};
 
     /// The windows of two queue pairs in bytes, and the queue that they share, at the end of each of 24 rounds of 10 us: a
     /// link of 100 Gbit/s whose queue takes in what both send at their rates. The second begins in round 8.
@@ -216,9 +223,13 @@ mod tests {
             (queue, sent) = (queue + come - goes, sent + goes);
             let at = Time::from_us(10 * u64::from(round + 1));
             let hop = Hop { at, sent: sent as u64, rate: path.line, queue: queue as u32, link: 0 };
+            // The port's average is that of the round, said by the power below.
+            let utilisation = (goes + queue) / 125_000.0;
+            let digest = Some(((utilisation * LEAST_UTILISATION).ln() / 1.05f64.ln()) as u16);
             for law in &mut laws[..active] {
                 law.on_sent(round, 1_000);
-                law.on_ack(&Ack { psn: round, next: round + 1, next_new: round + 1, hops: &[hop], ..Ack::default() });
+                let (next, next_new) = (round + 1, round + 1);
+                law.on_ack(&Ack { psn: round, next, next_new, hops: &[hop], digest, ..Ack::default() });
             }
             let window = |law: &Law| law.window().unwrap_or(0);
             (window(&laws[0]), window(&laws[1]), queue as u32)
@@ -228,8 +239,16 @@ mod tests {
 
     #[test]
     fn windows_by_rounds() {
-        let hpcc = LawConfig::Hpcc(HpccConfig::defaults(Preset::Linux));
-        let power_tcp = LawConfig::PowerTcp(PowerTcpConfig::defaults(Preset::Linux));
+        let window = TargetWindowConfig::defaults(Preset::Linux);
+        let hpcc = LawConfig::Hpcc((window, Settings::defaults(Preset::Linux)));
+        let power_tcp = LawConfig::PowerTcp(Settings::defaults(Preset::Linux));
         insta::assert_debug_snapshot!((rounds(&hpcc), rounds(&power_tcp)));
+    }
+
+    #[test]
+    fn windows_by_rounds_of_digests() {
+        let window = TargetWindowConfig::defaults(Preset::Linux);
+        let pint = LawConfig::HpccPint((window, Settings::defaults(Preset::Linux)));
+        insta::assert_debug_snapshot!(rounds(&pint));
     }
 }
