@@ -307,6 +307,19 @@ mod tests {
         assert_eq!(flow.subflow.each, 139, "1390 / 10");
     }
 
+    /// An RTT of 1 us is a tick (`usecs_to_jiffies`): 40 ms after its start the curve is at 704, and at 705 a tick
+    /// later; 700 / 4 and 700 / 5.
+    #[test]
+    fn looks_ahead_by_whole_ticks() {
+        for (least_rtt, each) in [(0, 175), (1, 140)] {
+            let mut flow = Flow::after_a_loss_at(1000.0);
+            flow.subflow.least_rtt = least_rtt;
+            flow.ack(1, 0);
+            flow.ack(1, 40);
+            assert_eq!(flow.subflow.each, each);
+        }
+    }
+
     /// A window that stays the same looks again after 32 ms, another at the next tick.
     #[test]
     fn looks_at_the_curve_each_32_ms() {
@@ -339,6 +352,17 @@ mod tests {
         // The 41 packets counted make one.
         assert_eq!((flow.ack(2, 33), flow.subflow.each), (16.0, 15));
         assert_eq!(reno(&flow), (16, 1));
+    }
+
+    /// Reno's window of 105 is 5 ahead of 100: a packet for 20. The curve, at 101, asks for one for 100.
+    #[test]
+    fn a_reno_that_is_ahead_is_followed() {
+        let mut flow = Flow::after_a_loss_at(143.0);
+        flow.ack(1, 0);
+        assert_eq!((flow.state.cwnd, flow.subflow.each), (100.0, 100));
+        flow.subflow.epoch.as_mut().unwrap().reno = (105, 0);
+        flow.ack(1, 32);
+        assert_eq!(flow.subflow.each, 20);
     }
 
     /// The least is a packet for two; before a loss a packet for 20, unless the curve is faster.
