@@ -1,6 +1,6 @@
 //! CUBIC's window as Linux computes it, in whole packets and whole ticks of its clock:
 //! net/ipv4/tcp_cubic.c, and `tcp_slow_start` and `tcp_cong_avoid_ai` of net/ipv4/tcp_cong.c. K is
-//! the exact cube root, which Linux's table and one step of Newton's come to within 0.2%.
+//! the exact cube root; Linux's table and one step of Newton's are 0.195% away on average (`cubic_root`).
 
 use super::CubicConfig;
 use crate::congestion::CongestionState;
