@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import linkpool
+from linkpool.cli.commands import app
 from linkpool.perfetto import perfetto
 from linkpool.request_spans import request_spans
 from tables import finished, table, write_result
@@ -528,3 +530,11 @@ def test_requests_where_there_are_none(scenario: Callable[[str], Path], tmp_path
 def test_queues_need_a_run_that_is_made_again(served: linkpool.Result, tmp_path: Path) -> None:
     with pytest.raises(linkpool.ReplayError, match="name a flow, or ask for ranks"):
         served.perfetto(tmp_path / "trace", requests=True, queues=["S1->W"])
+
+
+def test_a_sampling_interval_needs_a_queue(tmp_path: Path) -> None:
+    said = CliRunner().invoke(
+        app, ["perfetto", str(tmp_path), "--every", "1us", "-o", str(tmp_path / "t")]
+    )
+    assert said.exit_code == 2
+    assert "name one with --queue" in " ".join(said.output.split())

@@ -28,8 +28,9 @@ def perfetto(
         ),
     ] = None,
     every: Annotated[
-        str, typer.Option("--every", metavar="TIME", help="Sampling interval of queues.")
-    ] = "10us",
+        str | None,
+        typer.Option("--every", metavar="TIME", help="Sampling interval of queues. Default: 10us."),
+    ] = None,
     ranks: Annotated[
         bool, typer.Option("--ranks", help="What ranks of jobs do; no flow unless it is named.")
     ] = False,
@@ -45,6 +46,8 @@ def perfetto(
     on one core, up to the end of the flows; with --ranks to its end; for --requests alone not at
     all.
     """
+    if every is not None and not queues:
+        fail("--every is how often queues are sampled: name one with --queue FROM->TO")
     result = require_result(directory, run_code)
     try:
         note = write(
@@ -52,7 +55,7 @@ def perfetto(
             out,
             flows=flows or None,
             queues=queues or (),
-            every=every,
+            every=every or "10us",
             ranks=ranks,
             requests=requests,
         )

@@ -303,9 +303,12 @@ class Chain:
             return Cause.RTO if before["established"] else Cause.SYN_TIMEOUT
         if after["probes"] > before["probes"]:
             return Cause.PTO
+        if self._life.tells_waits:
+            return Cause.OTHER_TIMER
         if after["retransmits"] > before["retransmits"]:
             return Cause.REORDERING
-        return Cause.JOIN if sends == "SYN" else Cause.OTHER_TIMER
+        # Pacing is what else lets data go.
+        return {"SYN": Cause.JOIN, "data": Cause.RATE}.get(sends, Cause.OTHER_TIMER)
 
     def _has_read(self, at: int) -> bool:
         """Tell whether the receiver's timer was for its reader, and not for a delayed ACK.

@@ -132,8 +132,12 @@ def _pauses(life: Life) -> Iterator[Moment]:
 
 
 def _nacks(life: Life) -> Iterator[Moment]:
-    """Tell of each packet that NACKs ask for, where packets have numbers."""
-    if not life.tells_waits:
+    """Tell of each packet that NACKs ask for, where packets have numbers.
+
+    Trimmed packets, which UET's NACKs are about, are told of where they are trimmed.
+    """
+    trims = any(e.what == "lost" and e["cause"] in GOES_ON for e in life.events)
+    if trims or not life.tells_waits:
         return
     told = None
     for e in life.events:

@@ -400,6 +400,8 @@ const CASES: &[Case] = &[
     ("subflows = 4", "subflows = 4\nscheduler = \"blest\"", "transport.amp.scheduler", 16, "set `receive_buffer`"),
     ("subflows = 4", "subflows = 4\nscheduler = \"redundant\"\nfaults = [\"join-syn-once\"]", "transport.amp.faults", 17, "another `scheduler`"),
     ("control = \"reno\"", "control = \"cubic\"\ncubic_rules = \"rfc\"", "transport.tcp.cubic_rules", 19, "rfc9438"),
+    ("control = \"reno\"", "control = \"cubic\"\ncubic_c = 1e-9", "transport.tcp.cubic_c", 19, "steps of 10/1024"),
+    ("control = \"reno\"", "control = \"cubic\"\ncubic_beta = 0.9999", "transport.tcp.cubic_beta", 19, "steps of 1/1024"),
     ("subflows = 4", "scheduler = \"fastest\"", "transport.amp.scheduler", 15, "round-robin"),
     ("subflows = 4", "subflows = 4\njoin_at = [\"5s\"]", "transport.amp.join_at", 16, "has 1 times, but `subflows = 4` has 3 beside the first"),
     ("subflows = 4", "subflows = 2\njoin_at = [\"2000000s\"]", "transport.amp.join_at.0", 16, "at most 1000000s"),

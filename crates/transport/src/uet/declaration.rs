@@ -171,7 +171,7 @@ settings! {
         /// packets or more, and nothing in it asked for a cut.
         release_after: u32 = 8, within Bounds::POSITIVE, when |u| u.subflow_suppression => "`subflow_suppression = true`";
         /// The first window, bytes on the wire. Without the key: the largest. Several subflows have equal parts of
-        /// it, of a packet at least.
+        /// it. Each window has a full packet at least.
         first_window: Option<Bytes>, from |_u| None => "of `max_window_bdp`", within Bounds::POSITIVE;
     }
     groups {

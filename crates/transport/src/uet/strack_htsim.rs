@@ -176,7 +176,8 @@ impl StrackHtsim {
     /// The time from one packet to the next with a window below a packet (`_pacing_delay`).
     fn gap(&self, cwnd: u32, c: &StrackHtsimTarget) -> Time {
         let rtt = if self.smoothed == 0 { c.base_rtt.0 } else { self.smoothed };
-        Time(rtt * u64::from(c.mtu) / u64::from(cwnd))
+        let gap = u128::from(rtt) * u128::from(c.mtu) / u128::from(cwnd);
+        Time(gap.min(Time::MAX.0.into()) as u64)
     }
 
     /// When a packet is due whatever is in flight.

@@ -114,9 +114,8 @@ impl Subflows {
         let subflow = |i: u8| {
             let first = config.first_window.map(|bytes| bytes / f64::from(count));
             let mut window = Window::new(first, config.rate, config.base_rtt, products);
-            if count > 1 {
-                window.bytes = window.bytes.max(config.mtu());
-            }
+            // Below a full packet nothing would be sent, and no answer would come.
+            window.bytes = window.bytes.max(config.mtu());
             Subflow {
                 window,
                 law: Law::new(config, Time::ZERO),
@@ -480,6 +479,16 @@ mod tests {
         assert_eq!(parts(&config(|own| own.first_window = Some(linkpool_units::Bytes(20)))), [4_160.0; 2], "a packet");
         let all = Subflows::new(&config(|_| {}), 7);
         assert_eq!([0, 31, 32, 63].map(|entropy| all.of(entropy)), [0, 0, 1, 1]);
+    }
+
+    /// One window begins with a packet at least, too: below it nothing would be sent.
+    #[test]
+    fn a_window_begins_with_a_packet() {
+        let mut one = (*config(|own| own.first_window = Some(linkpool_units::Bytes(1)))).clone();
+        one.subflows = 1;
+        assert_eq!(Subflows::new(&one, 7).all[0].window.bytes, 4_160.0);
+        one.first_window = Some(4_161.0);
+        assert_eq!(Subflows::new(&one, 7).all[0].window.bytes, 4_161.0);
     }
 
     /// Subflows with room take turns. Each entropy value is one of its subflow.

@@ -44,9 +44,9 @@ pub(super) struct Factors {
 
 impl Factors {
     pub(super) fn new(config: &CubicConfig) -> Factors {
-        let one = ONE as f64;
-        let beta = (config.beta * one).round().clamp(1.0, one - 1.0) as u64;
-        let curve = 10 * (config.c * one / 10.0).round().clamp(1.0, f64::from(u32::MAX)) as u64;
+        // What `has_beta` and `has_c` refuse is an error of the scenario, which asks the algorithm before whether it
+        // heeds marks.
+        let (beta, curve) = (beta_of(config.beta).clamp(1, ONE - 1), 10 * scale_of(config.c).clamp(1, u32::MAX.into()));
         let friendly = 8 * (ONE + beta) / 3 / (ONE - beta);
         Factors { beta, curve, friendly, fast_convergence: config.fast_convergence }
     }
@@ -56,6 +56,26 @@ impl Factors {
         let factor = (1u64 << (10 + 3 * FINE)) / self.curve;
         (factor as f64 * distance as f64).cbrt() as u64
     }
+}
+
+/// `beta`, in 1/1024.
+fn beta_of(beta: f64) -> u64 {
+    (beta * ONE as f64).round() as u64
+}
+
+/// `bic_scale`, in 10/1024.
+fn scale_of(c: f64) -> u64 {
+    (c * ONE as f64 / 10.0).round() as u64
+}
+
+/// Is it a number of steps of C, up to 10^6 packets per second cubed?
+pub(super) fn has_c(c: f64) -> bool {
+    scale_of(c) >= 1 && c <= 1e6
+}
+
+/// Is it a number of steps that cuts a window, and leaves some of it?
+pub(super) fn has_beta(beta: f64) -> bool {
+    (1..ONE).contains(&beta_of(beta))
 }
 
 /// The state of a subflow (`struct bictcp`, and `snd_cwnd_cnt` of `struct tcp_sock`).
@@ -217,10 +237,11 @@ mod tests {
         assert_eq!((beta, curve, friendly), (717, 410, 15));
         // 2^40 / 410 = 2,681,735,677; times 300 its cube root is 9,300.6: 9.082 s.
         assert_eq!((factors().k(300), factors().k(0)), (9_300, 0));
-        // Steps of 1/1024, and 10/1024, and no less than one.
-        let Factors { beta, curve, friendly, .. } = of(1e-6, 0.9999);
+        // The ends of what can be said in steps of 1/1024 and 10/1024: half a step is one.
+        let Factors { beta, curve, friendly, .. } = of(0.005, 0.9994);
         assert_eq!((beta, curve, friendly), (1_023, 10, 8 * 2_047 / 3));
-        assert_eq!(of(0.4, 1e-6).beta, 1);
+        assert_eq!([0.0004, 0.0005, 0.9995, 0.9996].map(has_beta), [false, true, true, false]);
+        assert_eq!([0.0048, 0.0049, 1e6, 1.1e6].map(has_c), [false, true, true, false]);
     }
 
     struct Flow {

@@ -27,10 +27,14 @@ settings! {
     /// Parameters of CUBIC.
     pub struct CubicConfig {
         /// C of RFC 9438, packets per second cubed (section 5: 0.4).
-        c "cubic_c": f64 = 0.4, within Bounds::POSITIVE;
+        c "cubic_c": f64 = 0.4, within Bounds::POSITIVE,
+            refused |t| t.rules == CubicRules::Linux && !linux::has_c(t.c) =>
+                "`cubic_rules = \"linux\"` counts it in steps of 10/1024, from 0.005 to 1000000; write for example 0.4, or `cubic_rules = \"rfc9438\"`";
         /// A loss multiplies the window by it (beta_cubic of RFC 9438, section 4.6: 0.7).
         beta "cubic_beta": f64 = 0.7,
-            within Bounds::above(0.0, "a loss multiplies the window by it: above zero and below 1").below(1.0);
+            within Bounds::above(0.0, "a loss multiplies the window by it: above zero and below 1").below(1.0),
+            refused |t| t.rules == CubicRules::Linux && !linux::has_beta(t.beta) =>
+                "`cubic_rules = \"linux\"` counts it in steps of 1/1024, from 1 to 1023 of them; write for example 0.7, or `cubic_rules = \"rfc9438\"`";
         /// Does a flow release more bandwidth if its window shrinks from loss to loss (fast
         /// convergence, RFC 9438, section 4.7)?
         fast_convergence: bool = true;

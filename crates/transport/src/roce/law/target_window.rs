@@ -63,9 +63,9 @@ impl TargetWindow {
         self.base.rate(self.window)
     }
 
-    /// W, whole bytes.
+    /// W, whole bytes, and one at least: with none nothing would be sent.
     pub(super) fn bytes(&self) -> u64 {
-        self.window as u64
+        (self.window as u64).max(1)
     }
 
     /// The first answer is only remembered: its round begins.
