@@ -82,6 +82,31 @@ def test_values_that_go_together_are_one_baseline() -> None:
         comparison(zip=[zipped], baseline={"a.rate": 1, "a.delay": 4})
 
 
+@pytest.mark.parametrize(
+    ("counts", "repeats"),
+    [
+        ({("a", "all"): 9, ("a", "small"): 9, ("b", "all"): 8, ("b", "small"): 8}, True),
+        ({("a", "all"): 9, ("a", "small"): 9, ("b", "all"): 8, ("b", "small"): 7}, False),
+        ({("a", "all"): 9, ("a", "small"): 9, ("b", "all"): 8, ("b", "large"): 8}, False),
+        ({("a", "small"): 9, ("b", "small"): 8}, False),
+    ],
+)
+def test_a_class_of_all_flows_is_named_and_not_repeated(
+    counts: Mapping[tuple[str, str], int], repeats: bool
+) -> None:
+    """Flows of the classes may be others in each arm: then their rows say something."""
+    row = {"seed": 1, "measure": "fct", "statistic": "mean", "unit": "s", "value": 1.0}
+    ends = {"unfinished": 0, "at_least": False}
+    rows = [{"arm": a, "part": p, **row, "count": n, **ends} for (a, p), n in counts.items()]
+    found = Comparison(over_seeds(pl.DataFrame(rows), ["arm"], {}), ("arm",), {})
+    note = "every flow is in the class small: its rows would repeat those of all flows"
+    assert (note in found.notes()) == repeats
+    for shown in (found.text(), found.markdown(), found.latex(), found.html()):
+        assert ("small" not in shown) == repeats
+    assert found.shown.height == (2 if repeats else len(rows))
+    assert found.table.height == len(rows)
+
+
 def test_a_mean_of_fewer_seeds_says_so() -> None:
     """A run in which no job finished has no completion time, and none counts in the mean."""
     same = {"measure": "jct", "part": "ring", "statistic": "mean", "unit": "s"}

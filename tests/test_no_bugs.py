@@ -115,7 +115,7 @@ def test_no_scenario_is_a_bug(
 
 
 STUDIES = {
-    "no measure has a value": 'measures = ["fct@over 10 MB"]\nfigures = ["sweep"]',
+    "no measure has a value": 'measures = ["fct@above 10 MB"]\nfigures = ["sweep"]',
     "a layer that is not there": 'measures = ["loss.share@$x$"]\nreport = true',
     "jobs without jobs": 'measures = ["jct.mean"]',
     "names of controls": 'title = "\\u001b[2J"\n[[arm]]\nname = "$\\\\frac$ <b> %s {}"',

@@ -301,10 +301,10 @@ space.drain = ["0ms", "100ms"]
     table = """
 sampler = "grid"
 maximise = "goodput.mean@all"
-require = [{ measure = "fct.p99@over 10 MB", above = "0s" }]
+require = [{ measure = "fct.p99@above 10 MB", above = "0s" }]
 space."workload.incast.0.senders" = [4, 80]
 """
-    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.p99@over 10 MB above 0 s"):
+    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.p99@above 10 MB above 0 s"):
         search(Study.load(write(tmp_path, table)), tmp_path)
     with pytest.raises(StudyError, match=r"(?s)search: no trial can run: .*trial 0.*incast.0"):
         search(Study.load(write(tmp_path, table.replace("4, 80", "80, 90"))), tmp_path)

@@ -115,9 +115,10 @@ def test_claims_without_a_value_fail() -> None:
     few = table.with_columns(value=pl.lit(None, pl.Float64), statistic=pl.lit("p99"))
     found = judge([Threshold(measure="goodput.p99@all", below=1.0)], few, ["arm"])
     assert [(one.holds, one.measured) for one in found] == [(Holds.NO, "p99 needs 100 values")] * 2
-    (none,) = judge([Threshold(measure="goodput.mean@x", below=1.0)], table, ["arm"])
+    large = Threshold(measure="fct.mean@above 10 MB", below=1.0)
+    (none,) = judge([large], table.with_columns(measure=pl.lit("fct")), ["arm"])
     assert (none.of, none.holds) == ("every arm:", Holds.NO)
-    assert none.measured == "no run has a value of goodput.mean@x; there are goodput.mean@all"
+    assert none.measured == f"no run has a value of {large.measure}; there are fct.mean@all"
     assert verdicts(table.head(0), below=1.0) == [("every arm:", Holds.NO)]
 
 

@@ -29,7 +29,7 @@ def test_seconds_refuses(text: str) -> None:
         (0.663, "663 ms"),
         (0.99999, "1 s"),
         (1.274, "1.27 s"),
-        (1234.0, "1234 s"),
+        (1234.0, "1,234 s"),
         (2.5e-5, "25 us"),
         (3e-8, "30 ns"),
     ],
@@ -47,8 +47,8 @@ def test_show_seconds(seconds: float | None, text: str) -> None:
         (999.9e6, "1 Gbit/s"),
         (62.1e6, "62.1 Mbit/s"),
         (1500.0, "1.5 kbit/s"),
-        (819_200e9, "819200 Gbit/s"),
-        (999.5e9, "1000 Gbit/s"),
+        (819_200e9, "819,200 Gbit/s"),
+        (999.5e9, "1,000 Gbit/s"),
     ],
 )
 def test_show_rate(rate: float | None, text: str) -> None:
@@ -56,16 +56,16 @@ def test_show_rate(rate: float | None, text: str) -> None:
 
 
 def test_show_number() -> None:
-    assert [show_number(x) for x in (None, 7, 0.1234, 123456.0)] == ["-", "7", "0.123", "123456"]
+    assert [show_number(x) for x in (None, 7, 0.1234, 123456.0)] == ["-", "7", "0.123", "123,456"]
 
 
 def test_what_a_scenario_gives_keeps_its_digits() -> None:
     rates = [show_rate(x, given=True) for x in (819_200e9, 12.345e9, 33_333_333.0, 1.0)]
-    assert rates == ["819200 Gbit/s", "12.345 Gbit/s", "33.333333 Mbit/s", "1 bit/s"]
+    assert rates == ["819,200 Gbit/s", "12.345 Gbit/s", "33.333333 Mbit/s", "1 bit/s"]
     times = [show_seconds(x, given=True) for x in (0.0102537, 1.00005, 1e-12, 0.0, 123_456.5)]
-    assert times == ["10.2537 ms", "1.00005 s", "0.001 ns", "0 s", "123456.5 s"]
+    assert times == ["10.2537 ms", "1.00005 s", "0.001 ns", "0 s", "123,456.5 s"]
     assert [show_bytes(x, given=True) for x in (131_072, 1, 2**40)] == [
         "131.072 KB",
         "1 B",
-        "1099.511627776 GB",
+        "1,099.511627776 GB",
     ]

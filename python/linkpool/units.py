@@ -65,7 +65,7 @@ def show_rate(bits_per_second: float | None, *, given: bool = False) -> str:
     """Write a rate in Gbit/s, Mbit/s or kbit/s, with digits as `show_seconds` has.
 
     >>> show_rate(819_200e9), show_rate(12.345e9), show_rate(12.345e9, given=True)
-    ('819200 Gbit/s', '12.3 Gbit/s', '12.345 Gbit/s')
+    ('819,200 Gbit/s', '12.3 Gbit/s', '12.345 Gbit/s')
     """
     if bits_per_second is None:
         return "-"
@@ -90,16 +90,29 @@ def show_bytes(value: float, *, given: bool = False) -> str:
 
 
 def show_number(value: float | None) -> str:
-    """Write a number with three significant digits, and all before the point."""
+    """Write a number with three significant digits, and all before the point, in groups of three.
+
+    >>> show_number(0.98765), show_number(30856.4)
+    ('0.988', '30,856')
+    """
     return "-" if value is None else _digits(value)
+
+
+def show_count(value: int | None) -> str:
+    """Write a count, in groups of three digits.
+
+    >>> show_count(30856), show_count(None)
+    ('30,856', '-')
+    """
+    return "-" if value is None else f"{value:,}"
 
 
 def _digits(value: float) -> str:
     if value == 0.0:
         return "0"
-    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def _all_digits(value: float) -> str:
     # Of 64-bit floats 15 digits are exact; a division, or a product before, may take one of them.
-    return f"{value:.14g}" if abs(value) < 1e14 else f"{value:.0f}"
+    return f"{value:,.14g}" if abs(value) < 1e14 else f"{value:,.0f}"

@@ -2,17 +2,22 @@
 
 import re
 import textwrap
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+import polars as pl
 import typer
 
 from linkpool.cli.console import fail, say
 from linkpool.cli.show import period, require_result
 from linkpool.notices import unmet_changes
+from linkpool.result import Result
+from linkpool.study.absent import absent
 from linkpool.study.arms import short_names
 from linkpool.study.comparison import COMPARED, Comparison, in_markdown
 from linkpool.study.measures import wanted
+from linkpool.study.measuring import measure
 from linkpool.study.remarks import counts_of, remarks
 
 Format: TypeAlias = Literal["table", "csv", "json", "latex", "markdown"]
@@ -51,13 +56,26 @@ def compare(
     chosen = COMPARED if measures is None else measures_of(measures)
     pairs = list(zip(names, results, strict=True))
     comparison = Comparison.of_results(pairs, chosen)
+    lacking = [] if measures is None else absent(chosen, comparison.table, _measured(results))
     write(comparison, form)
     print_notes(
         form,
+        *lacking,
         f"× is the ratio to {names[0]}",
         *comparison.notes(),
         *remarks((name, counts_of(result)) for name, result in pairs),
     )
+    leave_with(lacking)
+
+
+def _measured(results: Sequence[Result]) -> Callable[[Sequence[str]], pl.DataFrame]:
+    return lambda names: pl.concat([measure(result, names) for result in results])
+
+
+def leave_with(wrong: Sequence[str]) -> None:
+    """Leave with exit code 1 if something that was asked for is not there, or does not hold."""
+    if wrong:
+        fail("\n".join(wrong), code=1)
 
 
 def measures_of(text: str) -> list[str]:

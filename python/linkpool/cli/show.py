@@ -15,7 +15,7 @@ from linkpool.notices import notices
 from linkpool.offered import remarks
 from linkpool.result import Result, ResultError
 from linkpool.summary import FctStats, Group, Slowdowns, Summary, size_class
-from linkpool.units import show_bytes, show_number, show_rate, show_seconds
+from linkpool.units import show_bytes, show_count, show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
 JCT = ("mean_s", "p50_s", "p90_s", "p99_s", "max_s")
@@ -26,24 +26,24 @@ GROUP_NAMES = "transport\nalgorithm\nlabel"
 Cell = Callable[[Group], str]
 
 FLOW_ROWS: list[tuple[str, Cell]] = [
-    ("flows", lambda g: str(g.flows)),
-    ("left out (warm-up, cut-off)", lambda g: str(g.left_out)),
-    ("finished", lambda g: str(g.finished)),
-    ("unfinished", lambda g: str(g.unfinished)),
-    ("without a size, never finish", lambda g: str(g.unlimited)),
-    ("given up (failed)", lambda g: str(g.failed)),
+    ("flows", lambda g: show_count(g.flows)),
+    ("left out (warm-up, cut-off)", lambda g: show_count(g.left_out)),
+    ("finished", lambda g: show_count(g.finished)),
+    ("unfinished", lambda g: show_count(g.unfinished)),
+    ("without a size, never finish", lambda g: show_count(g.unlimited)),
+    ("given up (failed)", lambda g: show_count(g.failed)),
     ("goodput of a flow, mean", lambda g: show_rate(g.goodput_mean_bps)),
     ("  carried by its subflows, mean", lambda g: show_rate(g.subflow_goodput_mean_bps)),
     ("Jain's index of goodputs", lambda g: "-" if g.jain is None else f"{g.jain:.4f}"),
     ("delivered in the measured period", lambda g: show_rate(g.delivered_bps)),
     ("  over the access links' rate", lambda g: _four(g.delivered_load)),
     ("offered load (sizes, over the same)", lambda g: _four(g.offered_load)),
-    ("data segments", lambda g: str(g.segments)),
-    ("retransmitted", lambda g: str(g.retransmits)),
-    ("timeouts", lambda g: str(g.timeouts)),
-    ("timeouts of the worst flow", lambda g: str(g.timeouts_max)),
-    ("marked ACKs", lambda g: "-" if g.marked_acks is None else str(g.marked_acks)),
-    ("suppressions (AMP)", lambda g: str(g.suppressions)),
+    ("data segments", lambda g: show_count(g.segments)),
+    ("retransmitted", lambda g: show_count(g.retransmits)),
+    ("timeouts", lambda g: show_count(g.timeouts)),
+    ("timeouts of the worst flow", lambda g: show_count(g.timeouts_max)),
+    ("marked ACKs", lambda g: show_count(g.marked_acks)),
+    ("suppressions (AMP)", lambda g: show_count(g.suppressions)),
 ]
 
 FCT_KINDS: list[tuple[str, Callable[[Group], FctStats]]] = [
@@ -61,7 +61,7 @@ FCT_ROWS: list[tuple[str, Callable[[FctStats], str]]] = [
 ]
 
 SLOWDOWN_ROWS: list[tuple[str, Callable[[Slowdowns], str]]] = [
-    ("flows", lambda s: str(_count(s))),
+    ("flows", lambda s: show_count(_count(s))),
     ("median", lambda s: s.shown("p50", show_number)),
     ("99th percentile", lambda s: s.shown("p99", show_number)),
 ]
@@ -188,7 +188,7 @@ def _workloads(summary: Summary) -> Table:
             else show_bytes(of.mean_bytes, given=of.mean_bytes.is_integer())
         )
         names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
-        not_started = (str(of.not_started or 0),) if cut else ()
+        not_started = (show_count(of.not_started or 0),) if cut else ()
         table.add_row(of.label, *names, mean, _four(of.load), *not_started)
     return table
 
@@ -201,7 +201,7 @@ def _rtts(summary: Summary) -> Table:
         table.add_column(heading, justify="right")
     for of in summary.rtts:
         times = (of.mean_s, of.p50_s, of.p90_s, of.p99_s, of.max_s)
-        table.add_row(of.transport, of.locality, str(of.samples), *map(show_seconds, times))
+        table.add_row(of.transport, of.locality, show_count(of.samples), *map(show_seconds, times))
     return table
 
 
@@ -215,8 +215,8 @@ def _jobs(summary: Summary) -> Table:
         table.add_column(heading, justify="right")
     for of in summary.jobs:
         times = (of.jct.shown(name, show_seconds, "jobs") for name in JCT)
-        counts = map(str, (of.left_out, of.jobs, of.jct.finished))
-        not_started = (str(of.not_started),) if cut else ()
+        counts = map(show_count, (of.left_out, of.jobs, of.jct.finished))
+        not_started = (show_count(of.not_started),) if cut else ()
         table.add_row(of.label, of.kind, *counts, *times, *not_started)
     return table
 
@@ -229,7 +229,7 @@ def _requests(summary: Summary) -> Table:
     for heading in headings:
         table.add_column(heading, justify="right")
     for of in summary.requests:
-        counts = tuple(map(str, (of.left_out, of.requests, of.answered)))
+        counts = tuple(map(show_count, (of.left_out, of.requests, of.answered)))
         for row, (name, times) in enumerate((("TTFT", of.ttft), ("TPOT", of.tpot))):
             first = (of.label, *counts) if row == 0 else ("", "", "", "")
             shown = (times.shown(field, show_seconds, "requests") for field in JCT)
@@ -248,11 +248,11 @@ def _layers(summary: Summary) -> Table:
     for use in summary.layers:
         table.add_row(
             f"{use.layer}, {use.to_layer}",
-            str(use.links),
+            show_count(use.links),
             *(_four(value) for value in (use.utilisation, use.utilisation_max)),
             *(_percent(value) for value in (use.loss, use.loss_mean)),
-            str(use.marks),
-            *((str(use.drops_down), str(use.drops_loss)) if faults else ()),
+            show_count(use.marks),
+            *((show_count(use.drops_down), show_count(use.drops_loss)) if faults else ()),
         )
     return table
 
@@ -272,7 +272,9 @@ def _links(summary: Summary) -> Table:
         "lost on the wire": summary.drops_loss,
         "marks": summary.marks,
     }
-    said = ", ".join(f"{n} {what}" for what, n in counts.items() if n or "lost" not in what)
+    said = ", ".join(
+        f"{show_count(n)} {what}" for what, n in counts.items() if n or "lost" not in what
+    )
     title = f"busiest ports in the measured period; all ports, in the whole run: {said}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("link", overflow="fold")
@@ -280,9 +282,11 @@ def _links(summary: Summary) -> Table:
         table.add_column(heading, justify="right")
     for use in summary.links[:SHOWN_LINKS]:
         cells = (use.packets, use.drops, use.marks, use.max_queue_pkts)
-        table.add_row(use.link, _four(use.utilisation), *map(str, cells))
+        table.add_row(use.link, _four(use.utilisation), *map(show_count, cells))
     return table
 
 
 def _plain(value: object) -> str:
-    return show_number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return show_number(value)
+    return show_count(value) if isinstance(value, int) else str(value)

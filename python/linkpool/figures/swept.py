@@ -16,7 +16,7 @@ def require(keys: Sequence[Mapping[str, Any]], measure: str | None) -> None:
     name = measure or USUAL
     asked = asked_for(name)
     varied_of(keys)
-    if asked.measure.by_layer and asked.part is None:
+    if asked.measure.by == "layer" and not asked.measure.whole and asked.part is None:
         raise FigureError(f"sweep: {name} has a part for each layer; name one: {name}@edge, core")
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from linkpool.intervals import CONFIDENCE, holm
 from linkpool.study import measures
-from linkpool.study.cell import ends, number
+from linkpool.study.cell import ends
 from linkpool.study.model import ARM, Study, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import shown
@@ -129,10 +129,10 @@ def _distance(other: dict[str, Any]) -> str:
     if other["ratio"] is None:
         return f"has no ratio to it ({other['why'] or 'it is 0'})"
     bound = {">=": "at least ", "<=": "at most "}.get(other["ratio_bound"], "")
-    said = f"has {bound}{number(other['ratio'])} times that"
+    said = f"has {bound}{show_number(other['ratio'])} times that"
     if other["ratio_low"] is not None:
         low_to_high = ends(
-            other["ratio"], other["ratio_low"], other["ratio_high"], number, bound=1.0
+            other["ratio"], other["ratio_low"], other["ratio_high"], show_number, bound=1.0
         )
         said += f" (95%: {low_to_high})"
     return said

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from linkpool.study.measures import MEASURES
-from linkpool.units import show_number, show_rate, show_seconds
+from linkpool.units import show_count, show_number, show_rate, show_seconds
 
 BOUNDS = {None: "", ">=": "≥ ", "<=": "≤ "}
 
@@ -47,7 +47,7 @@ class Cell(NamedTuple):
         if row["mean"] is None:
             return cls(why=row["why"])
         value = _show(row["mean"], row["unit"])
-        unfinished = f"{row['unfinished']} of {row['count']} unfinished"
+        unfinished = f"{show_count(row['unfinished'])} of {show_count(row['count'])} unfinished"
         cell = cls(
             f"≥ {value}" if row["at_least"] else value,
             "" if row["at_least"] else _interval(row),
@@ -69,15 +69,6 @@ class Cell(NamedTuple):
         ]
 
 
-def number(value: float) -> str:
-    """Write a number with three significant digits, and all before the point, in groups of three.
-
-    >>> number(0.98765), number(30856.4)
-    ('0.988', '30,856')
-    """
-    return f"{value:,.0f}" if abs(value) >= 999.5 else show_number(value)
-
-
 def ends(
     value: float, low: float, high: float, show: Callable[[float], str], bound: float | None = None
 ) -> str:
@@ -86,9 +77,9 @@ def ends(
     They have those of the value where two do not stand around it, or not on the same side of a
     bound that the interval is held against.
 
-    >>> ends(12.6, 12.1, 12.9, number), ends(12.6, 12.51, 12.7, number)
+    >>> ends(12.6, 12.1, 12.9, show_number), ends(12.6, 12.51, 12.7, show_number)
     ('12 to 13', '12.5 to 12.7')
-    >>> ends(12.3, 11.6, 13.4, number), ends(12.3, 11.6, 13.4, number, bound=13)
+    >>> ends(12.3, 11.6, 13.4, show_number), ends(12.3, 11.6, 13.4, show_number, bound=13)
     ('12 to 13', '11.6 to 13.4')
     """
     first, last = float(f"{low:.2g}"), float(f"{high:.2g}")
@@ -118,17 +109,17 @@ def _interval(row: Mapping[str, Any]) -> str:
     measure = MEASURES.get(row["measure"])
     if "value" not in row and not (measure is not None and measure.by_ratio):
         share = 50 * (row["high"] - row["low"]) / abs(row["mean"])
-        return f"±{number(float(f'{share:.2g}'))}%"
+        return f"±{show_number(float(f'{share:.2g}'))}%"
     return f"({ends(row['mean'], row['low'], row['high'], lambda end: _show(end, row['unit']))})"
 
 
 def _ratio(row: Mapping[str, Any]) -> str:
     if row["ratio"] is None:
         return ""
-    ratio = f"×{BOUNDS[row['ratio_bound']]}{number(row['ratio'])}"
+    ratio = f"×{BOUNDS[row['ratio_bound']]}{show_number(row['ratio'])}"
     if row["ratio_low"] is None:
         return ratio
-    interval = ends(row["ratio"], row["ratio_low"], row["ratio_high"], number, bound=1.0)
+    interval = ends(row["ratio"], row["ratio_low"], row["ratio_high"], show_number, bound=1.0)
     return f"{ratio} ({interval})"
 
 
@@ -149,5 +140,5 @@ def _show(value: float, unit: str) -> str:
     if unit == "bit/s":
         return show_rate(value).replace("bit/s", "b/s")
     if value == int(value) and abs(value) < 1e6:
-        return f"{int(value):,}"
-    return number(value)
+        return show_count(int(value))
+    return show_number(value)

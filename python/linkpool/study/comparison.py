@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import zip_longest
 from typing import Any
@@ -21,6 +22,7 @@ from linkpool.study.measures import ALL, MEASURES
 from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, CALLED, SEED, name_of
 from linkpool.study.statistics import OVER_SEEDS, POOLED, WHAT, over_seeds
+from linkpool.units import show_count
 
 COMPARED = (
     "flows",
@@ -92,12 +94,38 @@ class Comparison:
         is_baseline = all(row[key] == to for key, to in self.reference.items())
         return Cell.of(row, is_baseline, self._seeds)
 
+    @cached_property
+    def shown(self) -> pl.DataFrame:
+        """The rows of `table` without those of a class of sizes that all flows of all runs are in.
+
+        They would repeat the rows of the whole run.
+        """
+        return self.table.filter(~pl.col("part").is_in(self._classes_of_all))
+
+    @cached_property
+    def _classes_of_all(self) -> list[str]:
+        """The parts whose samples are those of the whole run, in every run and of every measure."""
+        what = ["measure", "statistic"]
+        whole = self.table.filter(part=ALL).select(*self.keys, *what, whole="count")
+        rows_of_all = whole.group_by(what).agg(of_all=pl.len())
+        both = self.table.join(whole, on=[*self.keys, *what]).filter(pl.col("part") != ALL)
+        repeats = (
+            both.group_by("part", *what, maintain_order=True)
+            .agg(rows=pl.len(), equal=(pl.col("count") == pl.col("whole")).fill_null(False).all())
+            .join(rows_of_all, on=what, maintain_order="left")
+            .group_by("part", maintain_order=True)
+            .agg((pl.col("equal") & (pl.col("rows") == pl.col("of_all"))).all())
+        )
+        return repeats.filter("equal")["part"].to_list()
+
     @property
     def _seeds(self) -> int:
         return int(str(self.table["seeds"].max() or 0))
 
     def legend(self, seeds: int) -> list[str]:
-        """Say what the numbers are, of so many seeds."""
+        """Say what the numbers are, of so many seeds; nothing, if there is none."""
+        if self.table.is_empty():
+            return []
         to = f"× is the ratio to {name_of(self.reference)}" if self.reference else ""
         if len(self.reference) < len(self.keys):
             to += " at the same settings" if to else ""
@@ -120,7 +148,10 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """Say what marks of the cells mean, as far as the comparison has them."""
-        said = []
+        said = [
+            f"every flow is in the class {part}: its rows would repeat those of all flows"
+            for part in self._classes_of_all
+        ]
         if self.table["at_least"].any():
             said.append(
                 "≥: at least so much, as flows were unfinished when the run ended; each counts as "
@@ -231,7 +262,7 @@ class Comparison:
         columns: dict[str, None] = {}
         if self.reference:
             columns[name_of({key: self.reference[key] for key in across})] = None
-        for row in self.table.iter_rows(named=True):
+        for row in self.shown.iter_rows(named=True):
             name = name_of({key: row[key] for key in across})
             columns[name] = None
             group = found.setdefault(name_of({key: row[key] for key in down}) if down else "", {})
@@ -319,7 +350,8 @@ def _count(cells: Mapping[str, dict[str, Any]]) -> str:
     most = [row["count_most"] for row in cells.values() if row["count_most"] is not None]
     if not least:
         return ""
-    return f", n {min(least)}" + (f"-{max(most)}" if min(least) < max(most) else "")
+    upto = f"-{show_count(max(most))}" if min(least) < max(most) else ""
+    return f", n {show_count(min(least))}{upto}"
 
 
 def _name(what: dict[str, Any]) -> str:

@@ -14,6 +14,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Literal
+
+from linkpool.summary import SIZES, size_class
 
 ALL = "all"
 """The part of a measure that is about the whole run."""
@@ -37,7 +40,9 @@ class Measure:
             seeds are geometric, and intervals are those of logarithms.
         needs: tables of the scenario of which one must be there, or there is nothing to measure;
             empty: none.
-        by_layer: its parts are pairs of layers, and none is the whole run.
+        by: what its parts are beside the whole run: classes of sizes, pairs of layers, or labels of
+            workloads; empty: it has none.
+        whole: whether it has a value of the whole run.
 
     """
 
@@ -47,7 +52,8 @@ class Measure:
     counts: tuple[str, ...] = ()
     by_ratio: bool = False
     needs: tuple[str, ...] = ()
-    by_layer: bool = False
+    by: Literal["", "size", "layer", "label"] = ""
+    whole: bool = True
 
     @property
     def is_sample(self) -> bool:
@@ -58,6 +64,14 @@ class Measure:
     def statistics(self) -> tuple[str, ...]:
         """Of a sample those that are taken if none is named, of another measure all it has."""
         return self.counts or OF_SAMPLES
+
+    @property
+    def parts(self) -> tuple[str, ...] | None:
+        """The names of all parts that it can have; None: a scenario has them, layers or labels."""
+        if self.by in ("layer", "label"):
+            return None
+        ends = zip((0, *SIZES), (*SIZES, None), strict=True)
+        return (ALL, *(size_class(*of) for of in ends)) if self.by else (ALL,)
 
     def has(self, statistic: str) -> bool:
         """Tell whether it has a statistic: of a sample `mean`, `max` and every percentile."""
@@ -74,18 +88,21 @@ MEASURES: dict[str, Measure] = {
             "s",
             "completion time of flows from the first SYN, by size",
             by_ratio=True,
+            by="size",
         ),
         Measure(
             "fct_established",
             "s",
             "completion time of flows from the SYN-ACK, by size",
             by_ratio=True,
+            by="size",
         ),
         Measure(
             "slowdown",
             "",
             "completion time of flows over the ideal one, by size",
             by_ratio=True,
+            by="size",
         ),
         Measure(
             "flows",
@@ -113,6 +130,8 @@ MEASURES: dict[str, Measure] = {
             "s",
             "completion time of jobs, by label",
             by_ratio=True,
+            by="label",
+            whole=False,
             needs=(
                 "workload.partition-aggregate",
                 "workload.collective",
@@ -125,6 +144,8 @@ MEASURES: dict[str, Measure] = {
             "s",
             "time to the first token of requests, by label",
             by_ratio=True,
+            by="label",
+            whole=False,
             needs=("workload.inference",),
         ),
         Measure(
@@ -132,6 +153,8 @@ MEASURES: dict[str, Measure] = {
             "s",
             "time per output token of requests behind the first, by label",
             by_ratio=True,
+            by="label",
+            whole=False,
             needs=("workload.inference",),
         ),
         Measure(
@@ -139,26 +162,30 @@ MEASURES: dict[str, Measure] = {
             "",
             "share of the links' rates used in the measured period, by layer",
             counts=("mean", "max"),
-            by_layer=True,
+            by="layer",
+            whole=False,
         ),
         Measure(
             "queue_max",
             "packets",
             "longest queue of each port in the whole run, by layer",
-            by_layer=True,
+            by="layer",
+            whole=False,
         ),
         Measure(
             "queue",
             "packets",
             "samples of queues, by layer of the port",
             needs=("record.queue",),
-            by_layer=True,
+            by="layer",
+            whole=False,
         ),
         Measure(
             "loss",
             "",
             "packets dropped by queues over packets offered to them, by layer",
             counts=("share",),
+            by="layer",
         ),
         Measure(
             "timeouts",
@@ -222,20 +249,23 @@ def wanted(name: str) -> Wanted:
     ('p99.9',)
     >>> wanted("utilisation.mean@edge, core").part
     'edge, core'
+    >>> wanted("fct.p99@a")
+    Traceback (most recent call last):
+    ValueError: fct has no part 'a'; it has all, up to 10 KB, up to 100 KB, up to 1 MB, ...
 
     """
-    what, _, part = name.partition("@")
+    what, at, part = name.partition("@")
     head, _, statistic = what.partition(".")
     measure = MEASURES.get(head)
     if measure is None:
         raise ValueError(f"no measure {head!r}; there are {', '.join(MEASURES)}")
-    if not statistic:
-        return Wanted(measure, measure.statistics, part or None)
-    if not measure.has(statistic):
+    if statistic and not measure.has(statistic):
         more = ", max and any percentile, as in p99.9" if measure.is_sample else ""
         known = ", ".join(measure.statistics)
         raise ValueError(f"{head} has no statistic {statistic!r}; it has {known}{more}")
-    return Wanted(measure, (statistic,), part or None)
+    if at and measure.parts is not None and part not in measure.parts:
+        raise ValueError(f"{head} has no part {part!r}; it has {', '.join(measure.parts)}")
+    return Wanted(measure, (statistic,) if statistic else measure.statistics, part if at else None)
 
 
 @cache

@@ -7,6 +7,7 @@ from linkpool.figures.kind import FigureError
 from linkpool.figures.kinds import KINDS
 from linkpool.study.cache import CACHE, Cache, Entry, Make, Notice
 from linkpool.study.model import Study, StudyError
+from linkpool.study.parts import require_parts
 from linkpool.study.points import arms_of, entries_of, where
 
 
@@ -46,12 +47,14 @@ class Plan:
             run_code: run the code in Python that scenarios bring.
 
         Raises:
-            StudyError: a scenario cannot run.
+            StudyError: a scenario cannot run, or none has the part that a measure names.
 
         """
         _require_drawable(study)
         cache = Cache(out / CACHE, notice, make, run_code)
-        return cls(study, out, cache, entries_of(study, cache))
+        entries = entries_of(study, cache)
+        require_parts(study, entries, where(study))
+        return cls(study, out, cache, entries)
 
     @property
     def place(self) -> Path:

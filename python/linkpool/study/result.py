@@ -21,6 +21,7 @@ from linkpool.manifest import DamagedError, verify
 from linkpool.notices import unmet_changes
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
+from linkpool.study.absent import absent, whole_of
 from linkpool.study.answer import answer, asked
 from linkpool.study.comparison import Comparison
 from linkpool.study.measuring import SCHEMA, measure
@@ -201,7 +202,7 @@ class StudyResult:
     def verdicts(self) -> list[Verdict]:
         """What became of the claims of the study, by arm and setting; empty: it has none."""
         study = self.study
-        names = list(dict.fromkeys(claim.measure for claim in study.claims))
+        names = list(dict.fromkeys(whole_of(claim.measure) for claim in study.claims))
         return judge(study.claims, self.measure(names), study.keys) if names else []
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -211,6 +212,11 @@ class StudyResult:
             columns = _literals(keys)
             frames.append(result.scan(table).select(*columns, pl.all()))
         return pl.concat(frames)
+
+    @cached_property
+    def absent(self) -> list[str]:
+        """Say of which measures that the study asks for no run has a value."""
+        return absent(self.study.measures, self.data, self.measure)
 
     def remarks(self) -> list[str]:
         """Say how many flows had not finished, and what else makes numbers doubtful.
@@ -255,7 +261,7 @@ class StudyResult:
             for one in self.verdicts
         )
         claims = f"<p>claims</p><ul>{claims}</ul>" if claims else ""
-        said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
+        said = "".join(f"<p>{escape(line)}</p>" for line in [*self.absent, *self.remarks()])
         study = self.study
         comparison = Comparison(self.statistics, tuple(study.keys), study.reference)
         notes = [*comparison.legend(len(study.seed_list)), *comparison.notes()]

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from linkpool.study import measures
-from linkpool.study.cell import number
-from linkpool.units import read_quantity, show_rate, show_seconds
+from linkpool.units import read_quantity, show_number, show_rate, show_seconds
 
 SIDES = ("below", "above", "below_arm", "above_arm")
 
@@ -101,5 +100,5 @@ def shown(measure: str, value: float | None) -> str:
         return show_seconds(value)
     if unit == "bit/s":
         return show_rate(value)
-    written = "-" if value is None else number(value)
+    written = "-" if value is None else show_number(value)
     return f"{written}{f' {unit}' if unit else ''}"

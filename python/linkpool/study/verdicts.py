@@ -10,10 +10,12 @@ import polars as pl
 
 from linkpool.plain import plain
 from linkpool.study import measures
-from linkpool.study.cell import ends, number
+from linkpool.study.absent import without
+from linkpool.study.cell import ends
 from linkpool.study.model import flatten, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import Threshold, shown
+from linkpool.units import show_number
 
 
 class Holds(Enum):
@@ -50,7 +52,7 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
 
     Args:
         claims: the claims.
-        data: columns as `StudyResult.data` has them, with the measures of all claims.
+        data: columns as `StudyResult.data` has them, with all parts of the measures of all claims.
         keys: the columns that tell runs apart, but for the seed.
 
     """
@@ -76,9 +78,8 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
                     named = name_of({key: row[key] for key in keys})
                     found.append(Verdict(str(claim), f"{named}{beside}", *_judged(claim, row)))
         if not judged:
-            known = ", ".join(f"{claim.measure.partition('@')[0]}@{part}" for part in there)
-            why = f"no run has a value of {claim.measure}" + (f"; there are {known}" * bool(known))
-            found.append(Verdict(str(claim), "every arm:", Holds.NO, why))
+            said = without(claim.measure, there)
+            found.append(Verdict(str(claim), "every arm:", Holds.NO, said))
     return found
 
 
@@ -89,7 +90,7 @@ def _about(claim: Threshold, row: Mapping[str, Any], arm: str) -> bool:
 
 
 def _judged(claim: Threshold, row: Mapping[str, Any]) -> tuple[Holds, str]:
-    show: Callable[[float], str] = number
+    show: Callable[[float], str] = show_number
     if claim.other is None:
         value, low, high = row["mean"], row["low"], row["high"]
         floor, ceiling, times = bool(row["at_least"]), False, ""

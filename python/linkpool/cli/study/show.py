@@ -6,10 +6,18 @@ from typing import Annotated
 import typer
 
 from linkpool import _core
-from linkpool.cli.compare import FORMATS, Format, measures_of, print_notes, write
+from linkpool.cli.compare import (
+    FORMATS,
+    Format,
+    leave_with,
+    measures_of,
+    print_notes,
+    write,
+)
 from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.study.common import RESULTS, Out, load
 from linkpool.result import NotRecordedError
+from linkpool.study.absent import absent
 from linkpool.study.comparison import Comparison
 from linkpool.study.edited import changes
 from linkpool.study.model import StudyError
@@ -47,7 +55,9 @@ def show(
     if pooled:
         _print_pooled(result, form, measures)
     else:
-        print_study(result, form, measures)
+        lacking = print_study(result, form, measures)
+        if measures is not None:
+            leave_with(lacking)
 
 
 def _compare_with_file(file: Path, result: StudyResult, run_code: bool) -> None:
@@ -70,13 +80,19 @@ def _compare_with_file(file: Path, result: StudyResult, run_code: bool) -> None:
         )
 
 
-def print_study(result: StudyResult, form: Format, names: str | None) -> None:
-    """Print the statistics of a study over its seeds, and below the table what to know of it."""
+def print_study(result: StudyResult, form: Format, names: str | None) -> list[str]:
+    """Print the statistics of a study over its seeds, and below the table what to know of it.
+
+    Return what is said of measures of which no run has a value.
+    """
     study = result.study
     table = result.statistics
+    lacking = result.absent
     if names is not None:
+        chosen = measures_of(names)
         try:
-            data = result.measure(measures_of(names))
+            data = result.measure(chosen)
+            lacking = absent(chosen, data, result.measure)
         except NotRecordedError as error:
             fail(f"--measures: {error}")
         table = over_seeds(data, study.keys, study.reference)
@@ -84,11 +100,11 @@ def print_study(result: StudyResult, form: Format, names: str | None) -> None:
         say(f"\n{study.title}")
     comparison = Comparison(table, tuple(study.keys), study.reference)
     write(comparison, form)
-    print_notes(
-        form, *comparison.legend(len(study.seed_list)), *comparison.notes(), *result.remarks()
-    )
+    legend = comparison.legend(len(study.seed_list))
+    print_notes(form, *lacking, *legend, *comparison.notes(), *result.remarks())
     if form == "table":
         _print_claims(result.verdicts)
+    return lacking
 
 
 def _print_claims(verdicts: list[Verdict]) -> None:

@@ -1,9 +1,11 @@
 """The first lines of the page of a study: what was asked, the answer, claims, unfinished flows."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
+from linkpool.study.absent import absent, whole_of
 from linkpool.study.answer import answer, asked
 from linkpool.study.arms import Arm
 from linkpool.study.measuring import measure
@@ -14,9 +16,19 @@ from linkpool.study.verdicts import judge
 
 def answers(study: Study, arms: Sequence[Arm]) -> list[str]:
     """Return the lines; `arms` are all arms of the study."""
-    claimed = [claim.measure for claim in study.claims]
-    names = list(dict.fromkeys([*study.measures, *claimed]))
-    rows = pl.concat(
+    claimed = [whole_of(claim.measure) for claim in study.claims]
+    rows = _measured(arms, list(dict.fromkeys([*study.measures, *claimed])))
+    claims = (
+        f"{one.holds.value}: {one.claim}: {one.of} {one.measured}"
+        for one in judge(study.claims, rows, study.keys)
+    )
+    runs = ((arm.name, counts_of(result)) for arm in arms for result in arm.results)
+    lacking = absent(study.measures, rows, partial(_measured, arms))
+    return [asked(study), *lacking, *answer(study, rows), *claims, *remarks(runs)]
+
+
+def _measured(arms: Sequence[Arm], names: Sequence[str]) -> pl.DataFrame:
+    return pl.concat(
         [
             measure(result, names).select(
                 *(pl.lit(value).alias(key) for key, value in arm.keys.items()),
@@ -28,9 +40,3 @@ def answers(study: Study, arms: Sequence[Arm]) -> list[str]:
         ],
         how="vertical_relaxed",
     )
-    claims = (
-        f"{one.holds.value}: {one.claim}: {one.of} {one.measured}"
-        for one in judge(study.claims, rows, study.keys)
-    )
-    runs = ((arm.name, counts_of(result)) for arm in arms for result in arm.results)
-    return [asked(study), *answer(study, rows), *claims, *remarks(runs)]

@@ -49,8 +49,8 @@ def sides(
     ]
     data = pl.concat(rows, how="vertical_relaxed")
     to = {ARM: arms[0].name} if reference is None else reference
-    statistics = over_seeds(data, keys, to)
-    comparison = Comparison(statistics, tuple(keys), to)
+    comparison = Comparison(over_seeds(data, keys, to), tuple(keys), to)
+    statistics = comparison.shown
     names = pl.Series(ARM, [name_of(row) for row in statistics.select(keys).iter_rows(named=True)])
     part = pl.when(pl.col("part") == ALL).then(pl.lit("")).otherwise(", " + pl.col("part"))
     table = statistics.with_columns(names).with_columns(
