@@ -138,7 +138,8 @@ def test_a_log_gets_a_line_now_and_then(
     assert capsys.readouterr().err.splitlines() == [
         "one: 40%, 500 ms of 400 s simulated, 10.0 M packet-hops; 10 s gone, about 15 s left",
         "one: 80%, 1 s of 400 s simulated, 20.0 M packet-hops; 20 s gone, about 5.0 s left",
-        "one: more than expected, 1.5 s of 400 s simulated, 30.0 M packet-hops; 30 s gone",
+        "one: more packets than expected, which counts none that are sent again or trimmed, "
+        "1.5 s of 400 s simulated, 30.0 M packet-hops; 30 s gone",
     ]
     assert asked == [110.0], "a short run does not ask, a long one once"
     with progress.watching_runs("many") as (watch_runs, note):
@@ -160,7 +161,11 @@ def test_a_log_gets_a_line_now_and_then(
             r"one \S+ +40% 500 ms of 400 s simulated, 10.0 M packet-hops "
             "10 s gone, about 15 s left",
         ),
-        (30, r"one \S+ +99% 500 ms of 400 s simulated, 30.0 M packet-hops 10 s gone"),
+        (
+            30,
+            r"one \S+ +99% 500 ms of 400 s simulated, 30.0 M packet-hops "
+            "10 s gone, more packets than expected",
+        ),
     ],
 )
 def test_a_terminal_gets_a_bar_with_the_time_that_is_left(

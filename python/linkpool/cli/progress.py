@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST = 0.99
 """What a bar shows of a run that has had more packets than it let expect."""
 
+BEYOND = "more packets than expected, which counts none that are sent again or trimmed"
+"""What is said of such a run in place of its share: nobody knows how many more there will be."""
+
 EVERY_S = 10.0
 """Between two lines of a log; what takes less writes none."""
 
@@ -52,6 +55,7 @@ def watching(name: str, expected: Callable[[], float]) -> Iterator[api.Progress]
             share = counted.share(hops)
             gone = _times(time.monotonic() - began, share)
             seen = MOST if share is None else share
+            gone += ", more packets than expected" if share is None else ""
             bar.update(task, completed=seen, done=_done(now, end, hops), gone=gone)
 
         yield watch
@@ -143,5 +147,5 @@ class _Log:
             return
         self._last = now
         gone, done = now - self._began, share()
-        how_far = "more than expected" if done is None else f"{100 * done:.0f}%"
+        how_far = BEYOND if done is None else f"{100 * done:.0f}%"
         warn(f"{self._name}: {how_far}, {what()}; {_times(gone, done)}")

@@ -45,6 +45,7 @@ def before(plan: Plan, jobs: int) -> list[str]:
     if missing:
         seconds = expected_seconds(plan, jobs)
         lines[0] += f", {len(missing)} are to be made, about {_long(seconds)} on {jobs} cores"
+        lines[0] += " if little is sent again"
     said = [varied(document) for document in documents(study)]
     for what, i in (("a seed varies", 0), ("a seed does not vary", 1)):
         lines.append(f"{what}: {'; '.join(dict.fromkeys(one for s in said for one in s[i]))}")
