@@ -17,7 +17,7 @@ from linkpool.job_plan import job_plan
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import Headroom, buffers, headrooms, risks
 from linkpool.topology.fabric import Fabric
-from linkpool.units import show_bytes, show_number, show_rate, show_seconds
+from linkpool.units import show_bytes, show_count, show_number, show_rate, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -176,13 +176,13 @@ def _times(document: Mapping[str, Any]) -> Iterator[str]:
 def _fabric(fabric: Fabric) -> Iterator[str]:
     counts = fabric.nodes_by_layer()
     yield "Fabric: " + ", ".join(
-        f"{count} {PLURALS.get(layer, layer) if count > 1 else layer}"
+        f"{show_count(count)} {PLURALS.get(layer, layer) if count > 1 else layer}"
         for layer, count in counts.items()
     )
     rows = [
         (
             f"{cables.ends[0]} to {cables.ends[1]}",
-            f"{cables.number} cable{'s' if cables.number > 1 else ''} of "
+            f"{show_count(cables.number)} cable{'s' if cables.number > 1 else ''} of "
             f"{show_rate(float(cables.rate_bps), given=True)}",
             show_seconds(cables.delay_s, given=True),
         )
@@ -432,9 +432,11 @@ def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:
         parts = []
         if sized:
             one = "flow" if len(sized) == 1 else "flows"
-            parts.append(f"{len(sized)} {one} of {show_bytes(sum(sized))} together")
+            parts.append(f"{show_count(len(sized))} {one} of {show_bytes(sum(sized))} together")
         if endless:
-            parts.append(f"{endless} flow{'s' if endless > 1 else ''} without a size, never done")
+            parts.append(
+                f"{show_count(endless)} flow{'s' if endless > 1 else ''} without a size, never done"
+            )
         yield f"  known beforehand, by {plan['transports'][transport][0]}: {', '.join(parts)}"
         first, last = min(starts[transport]), max(starts[transport])
         if last > first:

@@ -13,6 +13,7 @@ from linkpool.study.model import Study
 from linkpool.study.plan import Plan
 from linkpool.study.points import documents
 from linkpool.study.seeds import varied
+from linkpool.units import show_count
 
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
@@ -39,12 +40,16 @@ def before(plan: Plan, jobs: int) -> list[str]:
     variations = sum(1 for _ in study.variations())
     counts += [f"{variations} settings"] if variations > 1 else []
     counts += [f"{len(study.seed_list)} seed{'s' if len(study.seed_list) > 1 else ''}"]
-    total = len(plan.entries)
-    made = total - len(missing)
-    lines = [f"{study.name}: {total} runs ({' × '.join(counts)}); {made} are made"]
+    total, made = len(plan.entries), len(plan.entries) - len(missing)
+    lines = [
+        f"{study.name}: {show_count(total)} runs ({' × '.join(counts)}); "
+        f"{show_count(made)} are made"
+    ]
     if missing:
         seconds = expected_seconds(plan, jobs)
-        lines[0] += f", {len(missing)} are to be made, about {_long(seconds)} on {jobs} cores"
+        lines[0] += (
+            f", {show_count(len(missing))} are to be made, about {_long(seconds)} on {jobs} cores"
+        )
         lines[0] += " if little is sent again"
     said = [varied(document) for document in documents(study)]
     for what, i in (("a seed varies", 0), ("a seed does not vary", 1)):
