@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from linkpool.experiments.talk import goals
-from linkpool.experiments.talk.goals import EFF, FAIR, Split
+from linkpool.experiments.talk.goals import Eff, Fair, Split
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -20,7 +20,7 @@ def data(splits: Mapping[str, tuple[float, float]]) -> pl.DataFrame:
         for user, x in ((0, 0.9), (1, 1.1))
         for s, mbps in enumerate(pair)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in goals.COLUMNS})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in Eff.named("T-eff").columns})
 
 
 def verdicts(experiment: Experiment, splits: Mapping[str, tuple[float, float]]) -> dict[str, str]:
@@ -61,7 +61,7 @@ def as_theory_has_it(scheme: str) -> tuple[float, float]:
 
 
 def test_eff_on_theory_s_own_numbers() -> None:
-    found = verdicts(EFF, {s: as_theory_has_it(s) for s in goals.OF_EFF})
+    found = verdicts(Eff.named("T-eff"), {s: as_theory_has_it(s) for s in goals.OF_EFF})
     # LIA keeps a third of its traffic on the long ways even in theory, 0.8 of EWTCP's share.
     assert found.pop("lia-avoids") == "partly"
     assert set(found.values()) == {"reproduced"}
@@ -75,22 +75,22 @@ def test_eff_on_theory_s_own_numbers() -> None:
 
 def test_eff_on_the_talk_s_words() -> None:
     best = dict.fromkeys(("lia", "olia", "balia"), (11.0, 0.5))
-    found = verdicts(EFF, {**best, "ewtcp": as_theory_has_it("ewtcp")})
+    found = verdicts(Eff.named("T-eff"), {**best, "ewtcp": as_theory_has_it("ewtcp")})
     for name in ("ewtcp-long", "lia-avoids", "olia-avoids", "lia-more"):
         assert found[name] == "reproduced", name
 
 
 def test_eff_where_no_law_avoids_anything() -> None:
-    found = verdicts(EFF, dict.fromkeys(goals.OF_EFF, (4.0, 4.0)))
+    found = verdicts(Eff.named("T-eff"), dict.fromkeys(goals.OF_EFF, (4.0, 4.0)))
     assert found["ewtcp-long"] == "reproduced"
     assert found["lia-avoids"] == found["olia-avoids"] == found["lia-more"] == "not"
 
 
 def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
     splits = {**dict.fromkeys(goals.OF_EFF, (10.0, 1.0)), "ewtcp": (8.0, 1.9)}
-    assert verdicts(EFF, splits)["ewtcp-long"] == "partly"
+    assert verdicts(Eff.named("T-eff"), splits)["ewtcp-long"] == "partly"
     splits["ewtcp"] = (10.0, 1.0)
-    found = verdicts(EFF, splits)
+    found = verdicts(Eff.named("T-eff"), splits)
     assert found["ewtcp-long"] == "not"
     assert found["lia-avoids"] == "reproduced"  # by itself: 9% of its traffic
 
@@ -100,7 +100,7 @@ def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
 )
 def test_eff_more_is_most_of_what_theory_says(lia: float, verdict: str) -> None:
     splits = {**dict.fromkeys(goals.OF_EFF, (5.0, 4.0)), "lia": (lia - 0.5, 0.5)}
-    assert verdicts(EFF, splits)["lia-more"] == verdict
+    assert verdicts(Eff.named("T-eff"), splits)["lia-more"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_eff_more_is_most_of_what_theory_says(lia: float, verdict: str) -> None:
 def test_eff_theory_within_a_tenth(times: float, verdict: str) -> None:
     first, second = as_theory_has_it("balia")
     splits = {"balia": (first * times, second * times)}
-    assert verdicts(EFF, splits)["balia-theory"] == verdict
+    assert verdicts(Eff.named("T-eff"), splits)["balia-theory"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_eff_theory_within_a_tenth(times: float, verdict: str) -> None:
     ],
 )
 def test_eff_theory_is_of_both_paths(scheme: str, got: tuple[float, float], verdict: str) -> None:
-    assert verdicts(EFF, {scheme: got})[f"{scheme}-theory"] == verdict
+    assert verdicts(Eff.named("T-eff"), {scheme: got})[f"{scheme}-theory"] == verdict
 
 
 TALK = {
@@ -145,18 +145,18 @@ def test_fair_losses_are_those_of_the_rates() -> None:
 
 
 def test_fair_on_the_talk_s_numbers() -> None:
-    assert set(verdicts(FAIR, TALK).values()) == {"reproduced"}
+    assert set(verdicts(Fair.named("T-fair"), TALK).values()) == {"reproduced"}
 
 
 def test_fair_where_mptcp_leaves_wifi_for_3g() -> None:
     # As an algorithm that sees only losses would: 3G loses less.
-    found = verdicts(FAIR, {**TALK, "lia": (0.0, 0.4)})
+    found = verdicts(Fair.named("T-fair"), {**TALK, "lia": (0.0, 0.4)})
     assert found["lia-wifi"] == found["goal-3a"] == found["ewtcp-worse"] == "not"
     assert found["lia-3g"] == "reproduced"
 
 
 def test_fair_where_mptcp_is_two_tcps() -> None:
-    found = verdicts(FAIR, {**TALK, "lia": (2.2, 0.9)})
+    found = verdicts(Fair.named("T-fair"), {**TALK, "lia": (2.2, 0.9)})
     assert found["lia-3g"] == "not"
     assert found["lia-wifi"] == "reproduced"  # 2.2 is within a quarter of 1.8
     assert found["goal-3a"] == "reproduced"
@@ -169,20 +169,20 @@ def test_fair_where_mptcp_is_two_tcps() -> None:
 )
 def test_fair_25_percent_worse(share: float, verdict: str) -> None:
     splits = {**TALK, "ewtcp": (1.8 * share, 0.4 * share)}
-    assert verdicts(FAIR, splits)["ewtcp-worse"] == verdict
+    assert verdicts(Fair.named("T-fair"), splits)["ewtcp-worse"] == verdict
 
 
 @pytest.mark.parametrize(("wifi", "verdict"), [(1.75, "reproduced"), (1.6, "partly"), (1.2, "not")])
 def test_fair_goal_3a_is_of_what_tcp_gets_here(wifi: float, verdict: str) -> None:
     splits = {**TALK, "lia": (wifi, 0.4)}
-    assert verdicts(FAIR, splits)["goal-3a"] == verdict
+    assert verdicts(Fair.named("T-fair"), splits)["goal-3a"] == verdict
 
 
 @pytest.mark.parametrize(("tcp", "verdict"), [(2.0, "reproduced"), (1.2, "partly"), (1.0, "not")])
 def test_fair_the_setting_is_judged_too(tcp: float, verdict: str) -> None:
-    assert verdicts(FAIR, {**TALK, goals.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
+    assert verdicts(Fair.named("T-fair"), {**TALK, goals.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [EFF, FAIR])
+@pytest.mark.parametrize("experiment", [Eff.named("T-eff"), Fair.named("T-fair")])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     assert set(verdicts(experiment, {}).values()) == {"not"}

@@ -14,7 +14,7 @@ import pytest
 from fake_core import FakeCore, FakeScenario
 from linkpool import cores
 from linkpool.experiments import published
-from linkpool.experiments.amp.shift import FIG6
+from linkpool.experiments.amp.shift import Shift
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.experiment import Experiment, with_seeds
@@ -112,7 +112,7 @@ def test_only_data_of_just_these_runs_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(style, "render", lambda _figure, kind: kind.encode())
-    one, two = with_seeds(FIG6, 1), with_seeds(FIG6, 2)
+    one, two = with_seeds(Shift.named("A-fig6"), 1), with_seeds(Shift.named("A-fig6"), 2)
     reproduce_experiment(one, tmp_path, jobs=1)
     made, more = work_of(one, tmp_path), work_of(two, tmp_path)
     assert (made.missing, made.seconds, made.done) == (0, 0.0, True)

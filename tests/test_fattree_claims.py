@@ -52,7 +52,7 @@ PAPER = {
 
 
 def test_the_papers_own_numbers_reproduce_figure_12() -> None:
-    found = verdicts(fattree.Fig12(readings=("text",)).claims(jobs(PAPER)))
+    found = verdicts(fattree.Fig12("A-fig12", readings=("text",)).claims(jobs(PAPER)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 7
 
@@ -71,7 +71,9 @@ def test_the_papers_own_numbers_reproduce_figure_12() -> None:
 def test_other_numbers_do_not(
     changes: dict[tuple[str, int], float], claim: str, verdict: str
 ) -> None:
-    found = verdicts(fattree.Fig12(readings=("text",)).claims(jobs({**PAPER, **changes})))
+    found = verdicts(
+        fattree.Fig12("A-fig12", readings=("text",)).claims(jobs({**PAPER, **changes}))
+    )
     assert found[f"{claim}@text"] == verdict
 
 
@@ -94,11 +96,11 @@ def test_figure_13_as_the_text_has_it() -> None:
     slow = np.where(np.linspace(0, 1, 1001) > 0.9, base * 1.5, base)
     fct = {"amp": base, "xmp": base, "dcm": slow, "dctcp": base * 3}
     gbps = {"amp": 8.0, "xmp": 8.2, "dcm": 8.6, "dctcp": 5.0}
-    found = verdicts(fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
+    found = verdicts(fig13.Fig13.named("A-fig13").claims(mixed(fct, gbps, 0.5)))
     assert set(found.values()) == {"reproduced"}
     fct["dctcp"] = base * 1.01
     gbps["dcm"] = 7.9
-    found = verdicts(fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
+    found = verdicts(fig13.Fig13.named("A-fig13").claims(mixed(fct, gbps, 0.5)))
     assert found["fct-worst"] == "not"
     assert found["goodput-dcm"] == "not"
     assert found["goodput-dctcp"] == "reproduced"
@@ -110,7 +112,7 @@ def test_figure_13_equally_well_is_within_a_twentieth(times: float, verdict: str
     data = mixed(base, dict.fromkeys(fattree.SCHEMES, 8.0), 0.5)
     more = (pl.col("scheme") == "dcm") & (pl.col("name") == fattree.LAYERS[0][2])
     value = pl.when(more).then(times * pl.col("value")).otherwise("value").alias("value")
-    found = verdicts(fig13.EXPERIMENT.claims(data.with_columns(value)))
+    found = verdicts(fig13.Fig13.named("A-fig13").claims(data.with_columns(value)))
     assert found["utilisation"] == verdict
 
 
@@ -120,7 +122,7 @@ def test_figure_13_orders_are_over_the_seeds(third: float, verdict: str) -> None
     gbps = dict.fromkeys(fattree.SCHEMES, 8.0)
     runs = [mixed(base, {**gbps, "dcm": dcm}, 0.5) for dcm in (8.5, 8.6, third)]
     data = pl.concat(run.with_columns(seed=pl.lit(seed)) for seed, run in enumerate(runs, 1))
-    assert verdicts(fig13.EXPERIMENT.claims(data))["goodput-dcm"] == verdict
+    assert verdicts(fig13.Fig13.named("A-fig13").claims(data))["goodput-dcm"] == verdict
 
 
 def test_half_of_the_servers_send_one_long_flow_and_the_others_short_ones() -> None:
@@ -170,10 +172,11 @@ def table_mean(points: list[Any]) -> float:
 
 
 def test_figure_14_by_the_papers_numbers() -> None:
+    table = fattree.Fig14.named("A-fig14").table("percentiles")
+    paper = {(row["percentile"], row["scheme"]): row["paper"] for row in table}
     rows = []
     for scheme in fattree.SCHEMES:
-        p90 = fattree.PAPER["p90"].get(scheme, 1e-3)
-        p99 = fattree.PAPER["p99"].get(scheme, 2e-3)
+        p90, p99 = paper.get(("p90", scheme), 1e-3), paper.get(("p99", scheme), 2e-3)
         at = [0.0, 90.0, 99.0, 100.0]
         values = np.interp(np.arange(101), at, [1e-5, p90, p99, 2 * p99])
         same = {"reading": "server", "scheme": scheme, "seed": 1}
@@ -181,6 +184,6 @@ def test_figure_14_by_the_papers_numbers() -> None:
         rows += [{**same, **blank, "label": "short", "fct_established_s": float(v)} for v in values]
         rows += [{**same, **blank, "label": "long"}] * 3
     data = pl.DataFrame(rows)
-    claims = fattree.Fig14(readings=("server",)).claims(data)
+    claims = fattree.Fig14("A-fig14", readings=("server",)).claims(data)
     assert set(verdicts(claims).values()) == {"reproduced"}
     assert len(claims) == 7

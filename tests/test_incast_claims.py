@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from linkpool.experiments.amp import incast
-from linkpool.experiments.amp.incast import Cells
-from linkpool.experiments.amp.suppression import GAMMA
+from linkpool.experiments.amp.suppression import Gamma
 from linkpool.experiments.ndp import experiments as ndp
 from linkpool.study.claims import Verdict
 from linkpool.study.experiment import Experiment
@@ -62,7 +61,9 @@ def data(
         for k in incast.FLOWS
         for time in flows(fct(scheme, size, k))
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in incast.COLUMNS})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in incast.Fig2.named("A-fig2").columns}
+    )
 
 
 def verdicts(experiment: Experiment, table: pl.DataFrame) -> dict[str, str]:
@@ -78,19 +79,19 @@ FIG8 = ("dctcp", "dcm", "xmp", "amp")
 
 def test_flows_have_the_mean_and_deviation_asked_for() -> None:
     table = data(lambda *_: 2.0, FIG2)
-    fct = Cells(table.filter(pl.col("delay") == "2us")).fct("dctcp", "128KiB", 30)
+    fct = incast.fct(table.filter(delay="2us", scheme="dctcp", size="128KiB", k=30))
     assert fct.mean == pytest.approx(2e-3)
     assert fct.sd == pytest.approx(0.5e-3)
 
 
 def test_fig2_reproduces_on_the_paper_s_own_numbers() -> None:
-    found = verdicts(incast.FIG2, data(as_published, FIG2))
+    found = verdicts(incast.Fig2.named("A-fig2"), data(as_published, FIG2))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 2 * 7
 
 
 def test_fig2_does_not_reproduce_without_incast_collapse() -> None:
-    found = verdicts(incast.FIG2, data(all_alike, FIG2))
+    found = verdicts(incast.Fig2.named("A-fig2"), data(all_alike, FIG2))
     assert found["k30-dctcp@2us"] == "reproduced"
     for name in ("k30-dcm", "k30-xmp", "k30-dcm-sd", "k30-xmp-sd", "orders"):
         assert found[f"{name}@2us"] == "not", name
@@ -100,20 +101,20 @@ def test_fig2_a_milder_collapse_is_partly() -> None:
     def milder(scheme: str, size: str, k: int) -> float:
         return 663.0 if scheme != "dctcp" else 2.0
 
-    found = verdicts(incast.FIG2, data(milder, FIG2))
+    found = verdicts(incast.Fig2.named("A-fig2"), data(milder, FIG2))
     assert found["k30-xmp@5.6us"] == "partly"
 
 
 def test_fig2_delays_are_judged_apart() -> None:
     good, bad = data(as_published, FIG2), data(all_alike, FIG2)
     table = pl.concat([good.filter(pl.col("delay") == "2us"), bad.filter(pl.col("delay") != "2us")])
-    found = verdicts(incast.FIG2, table)
+    found = verdicts(incast.Fig2.named("A-fig2"), table)
     assert (found["k30-xmp@2us"], found["k30-xmp@5.6us"]) == ("reproduced", "not")
 
 
 def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
     table = data(as_published, FIG8, timeouts={"xmp": 10, "dcm": 16})
-    found = verdicts(incast.FIG8, table)
+    found = verdicts(incast.Fig8.named("A-fig8"), table)
     # Its flows deviate by 0.5 ms; the paper has 1 to 2 ms.
     others = {name for name in found if "p90" in name or "amp-sd" in name}
     assert {found[name] for name in found.keys() - others} == {"reproduced"}
@@ -123,11 +124,13 @@ def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
 def test_fig8_a_deviation_of_1_to_2_ms() -> None:
     for mean, verdict in ((2.0, "partly"), (6.0, "reproduced"), (12.0, "not")):
         table = data(lambda *_, ms=mean: ms, FIG8)
-        assert verdicts(incast.FIG8, table)["k30-amp-sd@2us"] == verdict
+        assert verdicts(incast.Fig8.named("A-fig8"), table)["k30-amp-sd@2us"] == verdict
 
 
 def test_fig8_percentile_of_timeouts() -> None:
-    found = verdicts(incast.FIG8, data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15}))
+    found = verdicts(
+        incast.Fig8.named("A-fig8"), data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15})
+    )
     assert found["k30-xmp-timeouts-p90@2us"] == "reproduced"
     assert found["k30-xmp-timeouts@2us"] == "partly"
     assert found["k30-dcm-timeouts-p90@2us"] == "not"
@@ -137,7 +140,7 @@ def test_fig8_does_not_reproduce_where_amp_collapses_too() -> None:
     def collapse(scheme: str, size: str, k: int) -> float:
         return as_published("xmp" if scheme == "amp" else scheme, size, k)
 
-    found = verdicts(incast.FIG8, data(collapse, FIG8, timeouts={"amp": 3}))
+    found = verdicts(incast.Fig8.named("A-fig8"), data(collapse, FIG8, timeouts={"amp": 3}))
     for name in ("k30-amp", "k30-amp-sd", "k30-amp-timeouts", "as-dctcp", "k40", "orders", "1MB"):
         assert found[f"{name}@2us"] == "not", name
 
@@ -151,21 +154,21 @@ def test_fig8_most_cases_are_more_than_half(slow: int, verdict: str) -> None:
     def some(scheme: str, size: str, k: int) -> float:
         return 30.0 if (scheme, size, k) in cases[:slow] else 2.0
 
-    assert verdicts(incast.FIG8, data(some, FIG8))["orders@2us"] == verdict
+    assert verdicts(incast.Fig8.named("A-fig8"), data(some, FIG8))["orders@2us"] == verdict
 
 
 def test_fig8_amp_as_good_at_k40_is_not_slightly_worse() -> None:
     def better(scheme: str, size: str, k: int) -> float:
         return 0.9 * all_alike(scheme, size, k) if scheme == "amp" else all_alike(scheme, size, k)
 
-    found = verdicts(incast.FIG8, data(better, FIG8))
+    found = verdicts(incast.Fig8.named("A-fig8"), data(better, FIG8))
     assert found["k40@2us"] == "not"
     assert found["orders@2us"] == "not"
     assert found["as-dctcp@2us"] == "reproduced"
 
 
 def test_fig8_suppression_with_small_flows_is_seen() -> None:
-    found = verdicts(incast.FIG8, data(as_published, FIG8, suppressed=1))
+    found = verdicts(incast.Fig8.named("A-fig8"), data(as_published, FIG8, suppressed=1))
     assert found["64KB-suppression@2us"] == "not"
 
 
@@ -173,14 +176,14 @@ def test_unfinished_flows_are_left_out_and_said() -> None:
     table = data(as_published, FIG2)
     cut = pl.when(pl.col("scheme") == "xmp").then(None).otherwise(pl.col("fct_established_s"))
     nothing = table.with_columns(cut.alias("fct_established_s"))
-    found = {c.id: c for c in incast.FIG2.claims(nothing)}
+    found = {c.id: c for c in incast.Fig2.named("A-fig2").claims(nothing)}
     assert found["A-fig2.k30-xmp@2us"].measured == "no finished flow"
     assert found["A-fig2.k30-xmp@2us"].verdict.value == "not"
     first = pl.int_range(pl.len()).over("delay", "scheme", "size", "k") == 0
     some = table.with_columns(
         pl.when(first).then(None).otherwise(pl.col("fct_established_s")).alias("fct_established_s")
     )
-    found = {c.id: c for c in incast.FIG2.claims(some)}
+    found = {c.id: c for c in incast.Fig2.named("A-fig2").claims(some)}
     assert "1 unfinished left out" in found["A-fig2.k30-xmp@2us"].measured
 
 
@@ -213,7 +216,7 @@ def gamma_data(fct: Callable[[int, int], float], alarms: Mapping[int, int]) -> p
         }
         for gamma, count in alarms.items()
     ]
-    schema = {c.name: KINDS[c.type] for c in GAMMA.columns}
+    schema = {c.name: KINDS[c.type] for c in Gamma.named("A-gamma").columns}
     return pl.DataFrame([*bursts, *calm], schema=schema)
 
 
@@ -221,13 +224,13 @@ def test_gamma_reproduces_on_the_paper_s_words() -> None:
     def published(gamma: int, k: int) -> float:
         return 2.0 * k / 30 * (1 if gamma in (0, 2) else 1.2 if gamma == 1 else 12.0)
 
-    found = verdicts(GAMMA, gamma_data(published, {1: 5, 2: 0}))
+    found = verdicts(Gamma.named("A-gamma"), gamma_data(published, {1: 5, 2: 0}))
     assert {v for name, v in found.items() if name.endswith("@2us")} == {"reproduced"}
     assert {v for name, v in found.items() if name.endswith("@5.6us")} == {"not"}
 
 
 def test_gamma_does_not_reproduce_where_it_changes_nothing() -> None:
-    found = verdicts(GAMMA, gamma_data(lambda gamma, k: 2.0, {1: 3, 2: 3}))
+    found = verdicts(Gamma.named("A-gamma"), gamma_data(lambda gamma, k: 2.0, {1: 3, 2: 3}))
     assert found["best@2us"] == "reproduced"
     assert {found[f"{n}@2us"] for n in ("gamma3", "slow", "false-alarm")} == {"not"}
 
@@ -236,7 +239,7 @@ def test_gamma_1_better_than_2_is_seen() -> None:
     def first(gamma: int, k: int) -> float:
         return 1.0 if gamma == 1 else 2.0
 
-    claims = GAMMA.claims(gamma_data(first, {1: 0, 2: 0}))
+    claims = Gamma.named("A-gamma").claims(gamma_data(first, {1: 0, 2: 0}))
     best = next(claim for claim in claims if claim.id == "A-gamma.best@2us")
     assert best.verdict.value == "not"
     assert best.measured == "best: 1; with 2 the mean FCT is 2 times the best"
@@ -253,11 +256,16 @@ def ndp_incasts(timeouts: int, senders: int = 400) -> pl.DataFrame:
             "last_s": 1.01 * ndp.bottleneck_s(n),
             "timeouts": 1000 if scheme == "dctcp" else timeouts if seed == 2 else 0,
         }
-        for scheme, numbers in (("dctcp", ndp.INCAST.senders), ("ndp", (senders,)))
+        for scheme, numbers in (
+            ("dctcp", ndp.Incast.named("N-incast").senders),
+            ("ndp", (senders,)),
+        )
         for n in numbers
         for seed in range(1, 6)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in ndp.INCAST.columns})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in ndp.Incast.named("N-incast").columns}
+    )
 
 
 @pytest.mark.parametrize(
@@ -266,7 +274,9 @@ def ndp_incasts(timeouts: int, senders: int = 400) -> pl.DataFrame:
 )
 def test_timeouts_of_ndp_are_counted_over_all_seeds(timeouts: int, verdict: Verdict) -> None:
     """Those of DCTCP are none of its; 20 of 2,000 flows are one in 100."""
-    claims = {claim.id: claim for claim in ndp.INCAST.claims(ndp_incasts(timeouts))}
+    claims = {
+        claim.id: claim for claim in ndp.Incast.named("N-incast").claims(ndp_incasts(timeouts))
+    }
     one = claims["N-incast.timeouts400"]
     assert one.verdict is verdict
     assert one.measured == f"{timeouts} in 2000 flows"

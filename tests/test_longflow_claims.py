@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from linkpool.experiments.amp import fig3, syndrome
-from linkpool.experiments.amp.queues import EXPERIMENT as FIG10
 from linkpool.experiments.amp.queues import Distribution, Fig10
-from linkpool.experiments.amp.suppression import FIG7
+from linkpool.experiments.amp.suppression import Fig7
 from linkpool.experiments.amp.syndrome import Mix, Mixes
 from linkpool.study.experiment import Experiment
 from linkpool.study.statistics import Spread
@@ -33,7 +32,9 @@ def data(experiment: Mixes, ratio: Ratio, delay: str = "2us") -> pl.DataFrame:
                 )
                 for _ in range(count)
             ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in syndrome.COLUMNS})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in syndrome.Fig9.named("A-fig9").columns}
+    )
 
 
 def verdicts(experiment: Experiment, table: pl.DataFrame, delay: str = "2us") -> dict[str, str]:
@@ -52,7 +53,7 @@ def in_the_paper(mix: Mix) -> float:
 
 
 def test_ratio_and_spread_by_hand() -> None:
-    rows = data(syndrome.FIG4A, lambda mix: 2.0).filter(
+    rows = data(syndrome.Fig4a.named("A-fig4a"), lambda mix: 2.0).filter(
         pl.col("subflows") == 4, pl.col("dctcp") == 8
     )
     found = syndrome.ratio(rows)
@@ -64,7 +65,9 @@ def test_ratio_and_spread_by_hand() -> None:
 
 
 def test_fig4a_reproduces_on_the_paper_s_numbers() -> None:
-    found = verdicts(syndrome.FIG4A, data(syndrome.FIG4A, in_the_paper))
+    found = verdicts(
+        syndrome.Fig4a.named("A-fig4a"), data(syndrome.Fig4a.named("A-fig4a"), in_the_paper)
+    )
     assert found == dict.fromkeys(("r2", "begins", "r4", "r2-flows"), "reproduced")
 
 
@@ -76,18 +79,25 @@ def test_fig3_four_times_as_much(times: float, verdict: str) -> None:
         {"case": "c", "seed": 1, "quantity": "goodput", "label": label, "value": value}
         for label, value in ((fig3.SINGLE, 1e8), (fig3.MULTI, times * 1e8))
     ]
-    schema = {c.name: KINDS[c.type] for c in fig3.Fig3.columns}
-    found = {c.id: c.verdict.value for c in fig3.EXPERIMENT.claims(pl.DataFrame(rows, schema))}
+    schema = {c.name: KINDS[c.type] for c in fig3.Fig3.named("A-fig3").columns}
+    found = {
+        c.id: c.verdict.value for c in fig3.Fig3.named("A-fig3").claims(pl.DataFrame(rows, schema))
+    }
     assert found["A-fig3.c-ratio"] == verdict
 
 
 def test_fig4a_with_a_small_bdp_does_not_reproduce() -> None:
-    found = verdicts(syndrome.FIG4A, data(syndrome.FIG4A, lambda mix: float(mix.subflows)))
+    found = verdicts(
+        syndrome.Fig4a.named("A-fig4a"),
+        data(syndrome.Fig4a.named("A-fig4a"), lambda mix: float(mix.subflows)),
+    )
     assert found == {"r2": "not", "begins": "partly", "r4": "not", "r2-flows": "not"}
 
 
 def test_fig4a_without_a_syndrome() -> None:
-    found = verdicts(syndrome.FIG4A, data(syndrome.FIG4A, lambda mix: 1.0))
+    found = verdicts(
+        syndrome.Fig4a.named("A-fig4a"), data(syndrome.Fig4a.named("A-fig4a"), lambda mix: 1.0)
+    )
     assert found == {"r2": "reproduced", "begins": "not", "r4": "not", "r2-flows": "not"}
 
 
@@ -103,8 +113,8 @@ def test_fig4a_without_a_syndrome() -> None:
     ],
 )
 def test_fig4b(at_20: float, at_10: float, gap: str, marginal: str) -> None:
-    table = data(syndrome.FIG4B, lambda mix: at_20 if mix.mark == 20 else at_10)
-    assert verdicts(syndrome.FIG4B, table) == {"gap": gap, "marginal": marginal}
+    table = data(syndrome.Fig4b.named("A-fig4b"), lambda mix: at_20 if mix.mark == 20 else at_10)
+    assert verdicts(syndrome.Fig4b.named("A-fig4b"), table) == {"gap": gap, "marginal": marginal}
 
 
 @pytest.mark.parametrize(
@@ -121,14 +131,14 @@ def test_cwnd1(one: float, four: float, first: str, second: str) -> None:
             return 2.3
         return four if mix.multipath == 4 else one
 
-    table = data(syndrome.CWND1, ratio)
-    assert verdicts(syndrome.CWND1, table) == {"one": first, "four": second}
+    table = data(syndrome.Cwnd1.named("A-cwnd1"), ratio)
+    assert verdicts(syndrome.Cwnd1.named("A-cwnd1"), table) == {"one": first, "four": second}
 
 
 def test_fig9_index_by_hand() -> None:
     mix = Mix("xmp", multipath=1, dctcp=4)
-    table = data(syndrome.FIG9, lambda mix: 3.0)
-    found = syndrome.fairness(table.filter(delay="2us"), mix)
+    table = data(syndrome.Fig9.named("A-fig9"), lambda mix: 3.0)
+    found = syndrome.fairness(mix.rows(table.filter(delay="2us")))
     low, high = ((x + 4) ** 2 / (5 * (x**2 + 4)) for x in (3.0 * 1.01, 3.0 * 0.99))
     assert found.low == pytest.approx(low)
     assert found.high == pytest.approx(high)
@@ -139,17 +149,22 @@ def test_fig9_reproduces_on_the_paper_s_words() -> None:
         weak = mix.dctcp == 4 and mix.multipath < 4
         return 1.0 if mix.scheme == "amp" else 1.2 if weak else 3.0
 
-    found = verdicts(syndrome.FIG9, data(syndrome.FIG9, ratio))
+    found = verdicts(syndrome.Fig9.named("A-fig9"), data(syndrome.Fig9.named("A-fig9"), ratio))
     assert found == dict.fromkeys(("best", "weak-1", "weak-2", "more"), "reproduced")
 
 
 def test_fig9_amp_must_be_better_and_not_as_good_only() -> None:
-    assert verdicts(syndrome.FIG9, data(syndrome.FIG9, lambda mix: 1.0))["best"] == "partly"
+    assert (
+        verdicts(
+            syndrome.Fig9.named("A-fig9"), data(syndrome.Fig9.named("A-fig9"), lambda mix: 1.0)
+        )["best"]
+        == "partly"
+    )
 
 
 def test_fig9_does_not_reproduce_where_amp_is_the_unfair_one() -> None:
-    table = data(syndrome.FIG9, lambda mix: 4.0 if mix.scheme == "amp" else 1.0)
-    found = verdicts(syndrome.FIG9, table)
+    table = data(syndrome.Fig9.named("A-fig9"), lambda mix: 4.0 if mix.scheme == "amp" else 1.0)
+    found = verdicts(syndrome.Fig9.named("A-fig9"), table)
     assert found == dict.fromkeys(("best", "weak-1", "weak-2", "more"), "not")
 
 
@@ -168,20 +183,22 @@ def queues(length: Callable[[str, int], int]) -> pl.DataFrame:
             "queue_pkts": length(scheme, count) + around,
             "samples": 100,
         }
-        for scheme in FIG10.schemes
+        for scheme in Fig10.named("A-fig10").schemes
         for count in (1, 4)
         for around in (-1, 0, 1)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in Fig10.columns})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in Fig10.named("A-fig10").columns}
+    )
 
 
 def test_fig10_reproduces_on_the_paper_s_numbers() -> None:
     table = queues(lambda scheme, count: 10 if count == 1 else 12 if scheme == "amp" else 22)
-    assert set(verdicts(FIG10, table).values()) == {"reproduced"}
+    assert set(verdicts(Fig10.named("A-fig10"), table).values()) == {"reproduced"}
 
 
 def test_fig10_does_not_reproduce_where_all_queues_are_alike() -> None:
-    found = verdicts(FIG10, queues(lambda scheme, count: 11 if count == 1 else 18))
+    found = verdicts(Fig10.named("A-fig10"), queues(lambda scheme, count: 11 if count == 1 else 18))
     assert (found["a-alike"], found["a-amp"]) == ("reproduced", "reproduced")
     assert (found["b-dcm"], found["b-xmp"]) == ("not", "not")
     assert (found["b-dcm-inflation"], found["b-xmp-inflation"]) == ("partly", "partly")
@@ -193,7 +210,7 @@ def test_fig10_does_not_reproduce_where_all_queues_are_alike() -> None:
 )
 def test_fig10_the_difference_of_amp_is_about_two_packets(median: int, verdict: str) -> None:
     table = queues(lambda scheme, count: 10 if count == 1 else median)
-    assert verdicts(FIG10, table)["b-amp-difference"] == verdict
+    assert verdicts(Fig10.named("A-fig10"), table)["b-amp-difference"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -201,14 +218,14 @@ def test_fig10_the_difference_of_amp_is_about_two_packets(median: int, verdict: 
 )
 def test_fig10_an_inflation_of_100_percent(median: int, verdict: str) -> None:
     table = queues(lambda scheme, count: 10 if count == 1 else median)
-    assert verdicts(FIG10, table)["b-xmp-inflation"] == verdict
+    assert verdicts(Fig10.named("A-fig10"), table)["b-xmp-inflation"] == verdict
 
 
 def test_fig10_above_20_half_of_the_time_is_partly() -> None:
     table = queues(lambda scheme, count: 20 if count == 4 else 10)
-    assert verdicts(FIG10, table)["b-xmp"] == "not"  # above 20 in a third of it
+    assert verdicts(Fig10.named("A-fig10"), table)["b-xmp"] == "not"  # above 20 in a third of it
     table = queues(lambda scheme, count: 21 if count == 4 else 10)
-    assert verdicts(FIG10, table)["b-xmp"] == "partly"  # in two thirds of it
+    assert verdicts(Fig10.named("A-fig10"), table)["b-xmp"] == "partly"  # in two thirds of it
 
 
 def test_distribution_by_hand() -> None:
@@ -241,21 +258,21 @@ def episodes(count: Callable[[int, int], int], queue: int = 10) -> pl.DataFrame:
         for tau in range(1, 13)
         for _ in range(n)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in FIG7.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in Fig7.named("A-fig7").columns})
 
 
 def test_fig7_reproduces_on_the_paper_s_words() -> None:
     table = episodes(lambda n, tau: 1 if tau >= 6 else 10 * n)
-    assert set(verdicts(FIG7, table).values()) == {"reproduced"}
+    assert set(verdicts(Fig7.named("A-fig7"), table).values()) == {"reproduced"}
 
 
 def test_fig7_does_not_reproduce_without_an_effect_of_tau() -> None:
-    found = verdicts(FIG7, episodes(lambda n, tau: 7, queue=30))
+    found = verdicts(Fig7.named("A-fig7"), episodes(lambda n, tau: 7, queue=30))
     assert found == {"unstable": "reproduced", "varies": "not", "stable": "not", "queue": "not"}
 
 
 def test_fig7_never_suppressed_is_not_one_episode() -> None:
-    found = verdicts(FIG7, episodes(lambda n, tau: 0))
+    found = verdicts(Fig7.named("A-fig7"), episodes(lambda n, tau: 0))
     assert found["stable"] == "not"
     assert found["varies"] == "not"
 

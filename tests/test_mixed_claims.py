@@ -2,14 +2,14 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
 
+from linkpool.experiments import columns
 from linkpool.experiments.mmptcp import mixed, phases, summary, sweeps, tables
-from linkpool.experiments.mmptcp.mixed import Row
 from linkpool.study import pool
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment
@@ -20,6 +20,36 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+
+class Row(NamedTuple):
+    """A row of a table of the paper: means and deviations, ms and Mbit/s; the core in per cent."""
+
+    fct: float
+    fct_sd: float
+    goodput: float
+    goodput_sd: float
+    utilisation: float
+    loss: float
+
+
+def published(experiment: tables.Table, setting: str = "") -> dict[str, Row]:
+    """Return the rows of a table of the paper, by scheme."""
+    at = {"at": setting} if setting else {}
+    rows = {row["scheme"]: row for row in experiment.table("row", **at)}
+    return {name: Row(*(row[key] for key in Row._fields)) for name, row in rows.items()}
+
+
+TAB1, TAB2, TAB3, TAB8 = (
+    tables.Tab1.named("M-tab1"),
+    tables.Tab2.named("M-tab2"),
+    tables.Tab3.named("M-tab3"),
+    tables.Tab8.named("M-tab8"),
+)
+TABLE_1 = {
+    (rate, scheme): row
+    for reading, (rate, _) in tables.LOADS.items()
+    for scheme, row in published(TAB1, reading).items()
+}
 FLOWS = 100
 SCHEMA = {column.name: KINDS[column.type] for column in mixed.COLUMNS}
 
@@ -71,11 +101,11 @@ TIMEOUTS = {"mptcp": _TAIL, "mptcp-faults": _TAIL, "mmptcp": {4: 1, 1: 5}}
 
 
 def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
-    rows = {**tables.TABLE_1, **(changes or {})}
+    rows = {**TABLE_1, **(changes or {})}
     return pl.concat(
         labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, long_percent=percent, scheme=scheme)
         for rate, percent in tables.LOADS.values()
-        for scheme, row in ((s, rows[rate, s]) for s in tables.TAB1.schemes)
+        for scheme, row in ((s, rows[rate, s]) for s in TAB1.schemes)
     )
 
 
@@ -84,7 +114,7 @@ def by_scheme(rows: Mapping[str, Row]) -> pl.DataFrame:
 
 
 def test_invented_runs_have_the_numbers_asked_for() -> None:
-    row = tables.TABLE_1[1000, "mptcp"]
+    row = TABLE_1[1000, "mptcp"]
     cell = mixed.Cell(run(row))
     assert cell.fct.mean == pytest.approx(row.fct)
     assert cell.fct.sd == pytest.approx(row.fct_sd)
@@ -153,7 +183,7 @@ def test_summaries_of_runs_say_of_all_flows_the_same_as_the_flows() -> None:
 
 
 def test_no_run_has_no_numbers() -> None:
-    nothing = summary.NOTHING
+    nothing = summary.Cell(columns.nothing(summary.COLUMNS))
     assert nothing.fct.mean is nothing.goodput.sd is nothing.loss is nothing.with_timeout is None
     assert str(nothing) == str(mixed.NOTHING) == "no finished flow"
 
@@ -161,18 +191,18 @@ def test_no_run_has_no_numbers() -> None:
 def figure_1(timeouts: int) -> pl.DataFrame:
     """Return M-fig1: with eight subflows twice the goodput, and so many flows with a timeout."""
     parts = []
-    for point in sweeps.FIG1.points([1]):
-        row = tables.TABLE_1[100, "mptcp"]
+    for point in sweeps.Fig1.named("M-fig1").points([1]):
+        row = TABLE_1[100, "mptcp"]
         met = {1: timeouts}
         if point.keys["subflows"] == 1:
-            row, met = replace(row, goodput=row.goodput / 2, fct=row.fct / 1.2, fct_sd=1.0), {1: 10}
+            row, met = row._replace(goodput=row.goodput / 2, fct=row.fct / 1.2, fct_sd=1.0), {1: 10}
         parts.append(pool.labelled(point, summary.summarise(run(row, met))))
     return pl.concat(parts)
 
 
 @pytest.mark.parametrize(("timeouts", "verdict"), [(16, "reproduced"), (12, "partly"), (9, "not")])
 def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
-    found = verdicts(sweeps.FIG1.claims(figure_1(timeouts)))
+    found = verdicts(sweeps.Fig1.named("M-fig1").claims(figure_1(timeouts)))
     assert found.pop("timeouts@1:1") == found.pop("timeouts-faults@4:1") == verdict
     assert found["doubles@4:1"] == found["sd-faults@1:1"] == "reproduced"
     assert found["mean@1:1"] == "partly"
@@ -181,9 +211,9 @@ def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("experiment", "data", "count"),
     [
-        (tables.TAB1, table_1(), 62),
-        (tables.TAB2, by_scheme(tables.TAB2.published), 29),
-        (tables.TAB3, by_scheme(tables.TAB3.published), 37),
+        (tables.Tab1.named("M-tab1"), table_1(), 62),
+        (tables.Tab2.named("M-tab2"), by_scheme(published(TAB2)), 29),
+        (tables.Tab3.named("M-tab3"), by_scheme(published(TAB3)), 37),
     ],
     ids=["M-tab1", "M-tab2", "M-tab3"],
 )
@@ -215,17 +245,17 @@ def test_the_papers_own_tables_reproduce(
     ],
 )
 def test_table_1_is_judged(changes: dict[str, float], claim: str, verdict: str) -> None:
-    row = replace(tables.TABLE_1[100, "mmptcp"], **changes)
-    assert verdicts(tables.TAB1.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
+    row = TABLE_1[100, "mmptcp"]._replace(**changes)
+    assert verdicts(TAB1.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
 
 
 def test_orders_of_tables_2_and_3_are_judged() -> None:
-    tcp = replace(tables.TAB2.published["tcp"], utilisation=90.0, loss=0.00005)
-    found = verdicts(tables.TAB2.claims(by_scheme({**tables.TAB2.published, "tcp": tcp})))
+    tcp = published(TAB2)["tcp"]._replace(utilisation=90.0, loss=0.00005)
+    found = verdicts(TAB2.claims(by_scheme({**published(TAB2), "tcp": tcp})))
     assert found["tcp-worst"] == "not"
     assert found["ps-best"] == "partly"  # by its completion times
-    ps_tcp = replace(tables.TAB3.published["ps-tcp"], fct=42.0, goodput=56.0)
-    found = verdicts(tables.TAB3.claims(by_scheme({**tables.TAB3.published, "ps-tcp": ps_tcp})))
+    ps_tcp = published(TAB3)["ps-tcp"]._replace(fct=42.0, goodput=56.0)
+    found = verdicts(TAB3.claims(by_scheme({**published(TAB3), "ps-tcp": ps_tcp})))
     assert found["scatter-beside-tcp"] == "not"
     assert found["scatter-suffers"] == "not"
     assert found["mmptcp-shorter"] == "reproduced"
@@ -239,13 +269,13 @@ def test_a_lower_mean_is_lower_over_the_seeds(
     shorter: tuple[float, float, float], verdict: str
 ) -> None:
     """By a fiftieth of the mean, which single seeds may or may not show."""
-    row = tables.TABLE_1[100, "mmptcp"]
+    row = TABLE_1[100, "mmptcp"]
     parts = []
     for seed, less in enumerate(shorter, 1):
         for scheme, fct in (("mmptcp", row.fct), ("mmptcp-as", row.fct - less)):
-            one = labelled(run(replace(row, fct=fct)), scheme=scheme)
+            one = labelled(run(row._replace(fct=fct)), scheme=scheme)
             parts.append(one.with_columns(seed=pl.lit(seed)))
-    found = verdicts(phases.FIG10.claims(pl.concat(parts)))
+    found = verdicts(phases.Fig10.named("M-fig10").claims(pl.concat(parts)))
     assert found["mean"] == found["tail-99"] == verdict
     assert found["goodput"] == "reproduced"
 
@@ -265,10 +295,10 @@ def test_tails_of_table_8_by_order(
     parts = []
     for scheme, by_seed in means.items():
         for seed, fct in enumerate(by_seed, 1):
-            row = replace(tables.TAB8.published[scheme], fct=fct)
+            row = published(TAB8)[scheme]._replace(fct=fct)
             one = labelled(run(row), scheme=scheme)
             parts.append(one.with_columns(seed=pl.lit(seed)))
-    assert verdicts(tables.TAB8.claims(pl.concat(parts)))["tails"] == verdict
+    assert verdicts(TAB8.claims(pl.concat(parts)))["tails"] == verdict
 
 
 def test_access_loss_of_table_8_is_a_mean_of_ports_and_told_of_all_packets() -> None:
@@ -283,10 +313,10 @@ def test_access_loss_of_table_8_is_a_mean_of_ports_and_told_of_all_packets() -> 
             labelled(
                 pl.concat([run(row), pl.DataFrame(access, schema=SCHEMA)]), scheme=scheme
             ).with_columns(seed=pl.lit(1))
-            for scheme, row in tables.TAB8.published.items()
+            for scheme, row in published(TAB8).items()
         ]
     )
-    found = {c.id.partition(".")[2]: c for c in tables.TAB8.claims(data)}
+    found = {c.id.partition(".")[2]: c for c in TAB8.claims(data)}
     claim = found["access-mmptcp-uc"]
     assert (claim.measured, claim.verdict.value) == (
         "0.041%; of all packets 0.0176%",
@@ -301,13 +331,13 @@ def figure_9(core: float, later: Sequence[float] = (1.0,)) -> pl.DataFrame:
     Its flows take so many ms more than those beside MPTCP at the highest load, and less before.
     """
     parts = []
-    for load in sweeps.FIG9.loads:
+    for load in sweeps.Fig9.named("M-fig9").loads:
         for seed, ms in enumerate(later, 1):
-            for scheme in sweeps.FIG9.pairs:
-                row = replace(tables.TAB3.published["mmptcp"], utilisation=60.0)
+            for scheme in sweeps.Fig9.named("M-fig9").pairs:
+                row = published(TAB3)["mmptcp"]._replace(utilisation=60.0)
                 if scheme == "mmptcp":
-                    more = ms if load == max(sweeps.FIG9.loads) else -1.0
-                    row = replace(row, utilisation=60.0 * core, fct=row.fct + more)
+                    more = ms if load == max(sweeps.Fig9.named("M-fig9").loads) else -1.0
+                    row = row._replace(utilisation=60.0 * core, fct=row.fct + more)
                 part = labelled(summary.summarise(run(row)), load=load, scheme=scheme)
                 parts.append(part.with_columns(seed=pl.lit(seed)))
     return pl.concat(parts)
@@ -315,27 +345,30 @@ def figure_9(core: float, later: Sequence[float] = (1.0,)) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("core", "verdict"), [(1.04, "reproduced"), (1.06, "not")])
 def test_figure_9_equally_well_is_within_a_twentieth(core: float, verdict: str) -> None:
-    assert verdicts(sweeps.FIG9.claims(figure_9(core)))["core-alike"] == verdict
+    assert verdicts(sweeps.Fig9.named("M-fig9").claims(figure_9(core)))["core-alike"] == verdict
 
 
 @pytest.mark.parametrize(
     ("later", "verdict"), [((3.0, 3.3), "reproduced"), ((5.0, -1.0), "partly")]
 )
 def test_figure_9_crosses_over_the_seeds(later: tuple[float, float], verdict: str) -> None:
-    assert verdicts(sweeps.FIG9.claims(figure_9(1.0, later)))["mmptcp-crosses"] == verdict
+    assert (
+        verdicts(sweeps.Fig9.named("M-fig9").claims(figure_9(1.0, later)))["mmptcp-crosses"]
+        == verdict
+    )
 
 
 def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
     """Return Table 3 at every degree; MMPTCP has this loss, that of TCP grows to `slope` times."""
     parts = []
-    for degree in sweeps.FIG3.degrees:
-        rows = {scheme: tables.TAB3.published[scheme] for scheme in tables.PAIRS}
-        rows["mmptcp"] = replace(rows["mmptcp"], loss=loss)
-        grown = 1 + (slope - 1) * degree / max(sweeps.FIG3.degrees)
+    for degree in sweeps.Fig3.named("M-fig3").degrees:
+        rows = {scheme: published(TAB3)[scheme] for scheme in tables.PAIRS}
+        rows["mmptcp"] = rows["mmptcp"]._replace(loss=loss)
+        grown = 1 + (slope - 1) * degree / max(sweeps.Fig3.named("M-fig3").degrees)
         for scheme in ("tcp", "ps-tcp"):
-            rows[scheme] = replace(rows[scheme], loss=rows[scheme].loss * grown)
-        if degree == max(sweeps.FIG3.degrees):
-            rows["tcp"] = replace(rows["tcp"], fct=80.5, fct_sd=214.0)
+            rows[scheme] = rows[scheme]._replace(loss=rows[scheme].loss * grown)
+        if degree == max(sweeps.Fig3.named("M-fig3").degrees):
+            rows["tcp"] = rows["tcp"]._replace(fct=80.5, fct_sd=214.0)
         parts += [
             labelled(summary.summarise(run(row)), degree=degree, scheme=scheme)
             for scheme, row in rows.items()
@@ -344,20 +377,20 @@ def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
 
 
 def test_figure_3_as_the_text_has_it() -> None:
-    found = verdicts(sweeps.FIG3.claims(figure_3(0.00001, slope=2.0)))
+    found = verdicts(sweeps.Fig3.named("M-fig3").claims(figure_3(0.00001, slope=2.0)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9
 
 
 def test_figure_3_by_table_3_contradicts_the_text() -> None:
-    found = verdicts(sweeps.FIG3.claims(figure_3(0.0105)))
+    found = verdicts(sweeps.Fig3.named("M-fig3").claims(figure_3(0.0105)))
     assert found["mmptcp-loss"] == "not"
     assert {found["rises-tcp"], found["rises-ps-tcp"]} == {"not"}
     assert found["mmptcp-goodput"] == "reproduced"
 
 
 def test_hotspots_are_short_queues_of_core_switches() -> None:
-    points = {p.name: tomllib.loads(p.scenario) for p in sweeps.FIG3.points([1])}
+    points = {p.name: tomllib.loads(p.scenario) for p in sweeps.Fig3.named("M-fig3").points([1])}
     assert len(points) == 7 * 5
     assert "change" not in points["degree 0, scheme tcp"]
     change = points["degree 30, scheme tcp"]["change"]
@@ -371,9 +404,9 @@ def test_hotspots_are_short_queues_of_core_switches() -> None:
 
 
 def test_tables_share_the_runs_that_they_have_in_common() -> None:
-    one = {p.scenario for p in tables.TAB1.points([1])}
-    two = {p.scenario for p in tables.TAB2.points([1])}
-    three = {p.scenario for p in tables.TAB3.points([1])}
-    hotspots = {p.scenario for p in sweeps.FIG3.points([1])}
+    one = {p.scenario for p in TAB1.points([1])}
+    two = {p.scenario for p in TAB2.points([1])}
+    three = {p.scenario for p in TAB3.points([1])}
+    hotspots = {p.scenario for p in sweeps.Fig3.named("M-fig3").points([1])}
     assert len(one & two) == 3
     assert len(three & hotspots) == len(tables.PAIRS)

@@ -46,17 +46,21 @@ def incast(cell: Incast) -> pl.DataFrame:
                 }
                 for time in [*times, *[None] * (FLOWS - done)]
             ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in alone.TAB7.columns})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in alone.Tab7.named("M-tab7").columns}
+    )
+
+
+TAB7 = alone.Tab7.named("M-tab7")
 
 
 def published(scheme: str, k: int) -> tuple[float, float, float]:
     """Return the numbers of Table 7; both MPTCPs collapse."""
-    at = alone.KS.index(k)
-    if scheme in alone.MEDIANS_MS:
-        median = alone.MEDIANS_MS[scheme][at]
-        return median, median / 1e3, 1.0
-    mean = alone.MPTCP_MEANS_S[at]
-    return 1e3 * mean, mean, alone.MPTCP_COMPLETED[at]
+    medians, mptcp = (TAB7.table(name, scheme=scheme, k=k) for name in ("medians", "mptcp"))
+    for row in medians:
+        return row["paper"], row["paper"] / 1e3, 1.0
+    (row,) = mptcp
+    return 1e3 * row["mean"], row["mean"], row["share"]
 
 
 def faithful(scheme: str, k: int) -> tuple[float, float, float]:
@@ -85,14 +89,14 @@ def test_flows_that_the_paper_does_not_count() -> None:
 
 
 def test_tab7_reproduces_on_the_paper_s_numbers() -> None:
-    found = verdicts(alone.TAB7, incast(published))
+    found = verdicts(alone.Tab7.named("M-tab7"), incast(published))
     # 263 of 80,000 flows are 3.3 in a thousand: three here.
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9 + 1 + 2 * 3 * 2
 
 
 def test_tab7_mptcp_without_a_collapse() -> None:
-    found = verdicts(alone.TAB7, incast(faithful))
+    found = verdicts(alone.Tab7.named("M-tab7"), incast(faithful))
     for k in alone.KS:
         # All complete: more than twice 49%, 6%, 0.3%.
         assert found[f"mptcp-{k}-mean"] == found[f"mptcp-{k}-completed"] == "not"
@@ -113,7 +117,7 @@ def test_tab7_medians_are_judged_one_by_one(times: float, verdict: str) -> None:
             else (median, mean, completed)
         )
 
-    found = verdicts(alone.TAB7, incast(cell))
+    found = verdicts(alone.Tab7.named("M-tab7"), incast(cell))
     assert found.pop("tcp-40") == verdict
     found.pop("lt-as-tcp")
     assert set(found.values()) == {"reproduced"}
@@ -127,21 +131,21 @@ def test_tab7_alike_for_all_k_or_for_one(unlike: tuple[int, ...], verdict: str) 
         slow = scheme == "mmptcp-lt" and k in unlike
         return (200.0 if slow else 100.0), 0.2, 1.0
 
-    assert verdicts(alone.TAB7, incast(cell))["lt-as-tcp"] == verdict
+    assert verdicts(alone.Tab7.named("M-tab7"), incast(cell))["lt-as-tcp"] == verdict
 
 
 def test_tab7_a_collapse_half_as_long_is_partly() -> None:
     def cell(scheme: str, k: int) -> tuple[float, float, float]:
         return (600.0, 3.5, 0.05) if scheme == "mptcp" else published(scheme, k)
 
-    found = verdicts(alone.TAB7, incast(cell))
+    found = verdicts(alone.Tab7.named("M-tab7"), incast(cell))
     assert found["mptcp-20-mean"] == "partly"
     assert found["mptcp-20-completed"] == "not"
     assert found["mptcp-40-completed"] == "reproduced"  # 5% and 6.2%
 
 
 def test_tab7_where_no_flow_finishes() -> None:
-    found = verdicts(alone.TAB7, incast(lambda *_: (0.0, 0.0, 0.0)))
+    found = verdicts(alone.Tab7.named("M-tab7"), incast(lambda *_: (0.0, 0.0, 0.0)))
     assert set(found.values()) == {"not"}
 
 
@@ -192,7 +196,7 @@ def in_the_paper(threshold: str) -> tuple[float, float, float]:
 
 
 def judged(of: Short) -> dict[str, str]:
-    return verdicts(phases.TAB4, short(of), "@1:1")
+    return verdicts(phases.Tab4.named("M-tab4"), short(of), "@1:1")
 
 
 def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
@@ -204,10 +208,10 @@ def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
 
 def test_tab4_judges_each_tree_by_its_own_data() -> None:
     table = short(in_the_paper)
-    assert set(verdicts(phases.TAB4, table, "@4:1").values()) == {"not"}
+    assert set(verdicts(phases.Tab4.named("M-tab4"), table, "@4:1").values()) == {"not"}
     both = pl.concat([table, short(lambda _: (500.0, 0.2, 0.2), "4:1")])
-    assert set(verdicts(phases.TAB4, both, "@1:1").values()) == {"reproduced"}
-    assert verdicts(phases.TAB4, both, "@4:1")["mean-9"] == "not"
+    assert set(verdicts(phases.Tab4.named("M-tab4"), both, "@1:1").values()) == {"reproduced"}
+    assert verdicts(phases.Tab4.named("M-tab4"), both, "@4:1")["mean-9"] == "not"
 
 
 def test_tab4_without_an_effect_of_the_threshold() -> None:
@@ -256,7 +260,7 @@ def test_tab4_timeouts_in_order(shares: dict[str, float], verdict: str) -> None:
     assert judged(lambda t: (112.0, 0.0, shares.get(t, 0.1)))["timeouts"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [phases.TAB4, alone.TAB7])
+@pytest.mark.parametrize("experiment", [phases.Tab4.named("M-tab4"), alone.Tab7.named("M-tab7")])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     empty = pl.DataFrame(schema={c.name: KINDS[c.type] for c in experiment.columns})
     assert set(verdicts(experiment, empty).values()) == {"not"}

@@ -7,20 +7,18 @@ import polars as pl
 import pytest
 
 from linkpool.experiments.questions import completion, transfers
-from linkpool.experiments.questions.bottleneck import DELAY, MIGRATION, RATES
-from linkpool.experiments.questions.completion import SPRAY
-from linkpool.experiments.questions.handover import DUAL, PHASE1
+from linkpool.experiments.questions.bottleneck import Delay, Migration, Rates
+from linkpool.experiments.questions.completion import Completion
+from linkpool.experiments.questions.handover import Handover
 from linkpool.experiments.questions.question import Hypothesis, Question, between
 from linkpool.experiments.questions.transfers import (
-    IMPLEMENTATION,
-    LARGE,
-    LAWS,
-    PLANES,
-    REPS,
-    SPRAY_RDMA,
-    STALL,
-    TRIMMING,
-    WINDOW,
+    Laws,
+    Planes,
+    Reps,
+    SprayRdma,
+    Stall,
+    Trimming,
+    Window,
 )
 from linkpool.intervals import Interval
 from linkpool.study.toml import dumps
@@ -40,26 +38,37 @@ def scenario(question: Question, setting: str, scheme: str, seed: int = 1) -> di
 
 
 def test_words_of_a_scheme_stand_above_those_of_a_setting_and_of_all() -> None:
-    assert scenario(SPRAY, "healthy", "reps")["queue"] == {"limit": 100, "mark": 20}
-    assert scenario(SPRAY, "failed", "ndp")["queue"] == {"discipline": "trimming"}
-    assert "change" not in scenario(SPRAY, "healthy", "reps")
-    (failed,) = scenario(SPRAY, "failed", "reps")["change"]
+    assert scenario(Completion.named("Q-spray"), "healthy", "reps")["queue"] == {
+        "limit": 100,
+        "mark": 20,
+    }
+    assert scenario(Completion.named("Q-spray"), "failed", "ndp")["queue"] == {
+        "discipline": "trimming"
+    }
+    assert "change" not in scenario(Completion.named("Q-spray"), "healthy", "reps")
+    (failed,) = scenario(Completion.named("Q-spray"), "failed", "reps")["change"]
     assert (failed["count"], failed["state"]) == (6, "down")
 
 
 def test_a_file_is_like_another_but_for_its_own_tables() -> None:
-    assert list(IMPLEMENTATION.settings) == ["even", "slow-2", "busy-2", "dead-1"]
-    assert IMPLEMENTATION.setup.figure_rows == WINDOW.setup.figure_rows == 2
-    assert set(PHASE1.setup.scenarios) == {"", "mixed", "incast"}
-    assert PHASE1.case("incast 20", "reno+lia", 1) is None
-    burst = scenario(PHASE1, "incast 20", "reno+amp")["workload"]
+    assert list(Window.named("Q-implementation").settings) == ["even", "slow-2", "busy-2", "dead-1"]
+    assert (
+        Window.named("Q-implementation").setup.figure_rows
+        == Window.named("Q-window").setup.figure_rows
+        == 2
+    )
+    assert set(Handover.named("Q-phase1").setup.scenarios) == {"", "mixed", "incast"}
+    assert Handover.named("Q-phase1").case("incast 20", "reno+lia", 1) is None
+    burst = scenario(Handover.named("Q-phase1"), "incast 20", "reno+amp")["workload"]
     assert burst["incast"][0]["senders"] == 20
-    two = scenario(DUAL, "4:1, 2 NICs", "mmptcp")["topology"]
+    two = scenario(Handover.named("Q-dual"), "4:1, 2 NICs", "mmptcp")["topology"]
     assert two["fat-tree"]["nics"] == 2
 
 
 def test_elephants_run_beside_the_permutation_with_a_transport_of_their_own() -> None:
-    alone, beside = (scenario(WINDOW, setting, "nscc") for setting in ("even", "busy-2"))
+    alone, beside = (
+        scenario(Window.named("Q-window"), setting, "nscc") for setting in ("even", "busy-2")
+    )
     flows = [len(of["workload"]["flow"]) for of in (alone, beside)]
     # Two from each of eight leaves.
     assert flows == [64, 64 + 16]
@@ -72,10 +81,10 @@ def test_a_permutation_is_one_and_stays_out_of_racks(seed: int) -> None:
     pairs = completion.permutation(seed, tuple(range(8)), 2)
     assert sorted(b for _, b in pairs) == sorted(a for a, _ in pairs) == list(range(8))
     assert all(a // 2 != b // 2 for a, b in pairs)
-    one_of_each = SPRAY_RDMA.pairs("skew-2", seed)
+    one_of_each = SprayRdma.named("Q-spray-rdma").pairs("skew-2", seed)
     assert {a % 8 for a, _ in one_of_each} == {seed % 8}
     assert len(one_of_each) == 8
-    assert len(SPRAY_RDMA.pairs("full", seed)) == 64
+    assert len(SprayRdma.named("Q-spray-rdma").pairs("full", seed)) == 64
 
 
 def test_what_changes_in_a_plane() -> None:
@@ -85,13 +94,13 @@ def test_what_changes_in_a_plane() -> None:
     assert flaps["repeat"] == {"every": "25000ns", "lasts": "12500ns"}
     assert transfers.change("plane-slow-1ms")["rate_factor"] == 0.1
     assert "repeat" not in transfers.change("plane-down-10us")
-    assert "routing" in scenario(PLANES, "plane-down-10us", "nscc")
-    assert "routing" not in scenario(PLANES, "plane-slow-10us", "nscc")
-    assert "change" not in scenario(PLANES, "quiet", "nscc")
+    assert "routing" in scenario(Planes.named("Q-planes"), "plane-down-10us", "nscc")
+    assert "routing" not in scenario(Planes.named("Q-planes"), "plane-slow-10us", "nscc")
+    assert "change" not in scenario(Planes.named("Q-planes"), "quiet", "nscc")
 
 
 def test_flows_to_one_host_come_from_other_leaves_in_turn() -> None:
-    flows = scenario(LAWS, "join", "hpcc", 1)["workload"]["flow"]
+    flows = scenario(Laws.named("Q-laws"), "join", "hpcc", 1)["workload"]["flow"]
     assert [flow["from"] for flow in flows] == ["h24", "h36", "h48", "h60"]
     assert [flow["start"] for flow in flows] == ["0us", "500us", "1000us", "1500us"]
     assert {flow["size"] for flow in flows} == {f"{8 << 20}B"}
@@ -99,7 +108,7 @@ def test_flows_to_one_host_come_from_other_leaves_in_turn() -> None:
 
 def test_targets_lie_above_the_base_round_trip_time() -> None:
     def target(setting: str, scheme: str) -> str:
-        of = scenario(DELAY, setting, scheme)["transport"][scheme]
+        of = scenario(Delay.named("Q-delay"), setting, scheme)["transport"][scheme]
         return str(of["target_delay"])
 
     # Two hops of 5.85 us and of 11.7 us above 24.81 us, and above 226.41 us.
@@ -109,15 +118,15 @@ def test_targets_lie_above_the_base_round_trip_time() -> None:
 
 
 def test_beta_and_queues_grow_with_the_rate() -> None:
-    found = scenario(RATES, "fair 100 Gbps", "amp-beta")
+    found = scenario(Rates.named("Q-rates"), "fair 100 Gbps", "amp-beta")
     assert found["transport"]["amp-beta"]["beta"] == 13
     assert (found["queue"]["limit"], found["queue"]["mark"]) == (1000, 100)
     assert list(found["transport"]) == ["amp-beta", "dctcp"]
 
 
 def test_laws_share_a_queue_or_have_one_each() -> None:
-    shared = scenario(MIGRATION, "trims-4", "nscc~dctcp")
-    apart = scenario(MIGRATION, "own-4", "dcqcn~lia")
+    shared = scenario(Migration.named("Q-migration"), "trims-4", "nscc~dctcp")
+    apart = scenario(Migration.named("Q-migration"), "own-4", "dcqcn~lia")
     assert shared["transport"]["dctcp"]["trimming"] is True
     assert "trimming" not in shared["transport"]["nscc"]
     assert len(shared["workload"]["flow"]) == 8
@@ -125,27 +134,27 @@ def test_laws_share_a_queue_or_have_one_each() -> None:
     classes = apart["queue"]["class"]
     assert [(of["priorities"], of.get("lossless")) for of in classes] == [([1], True), ([2], None)]
     assert "pfc" in apart["queue"]
-    drops = scenario(MIGRATION, "step-1", "nscc~lia")["transport"]["nscc"]
+    drops = scenario(Migration.named("Q-migration"), "step-1", "nscc~lia")["transport"]["nscc"]
     assert drops["sleek"] is True
 
 
 def test_workloads_of_the_reps_paper_fit_the_tree() -> None:
-    small = scenario(REPS, "tornado", "ecmp")["workload"]["stride"][0]
-    large = scenario(LARGE, "ring", "ecmp")["workload"]["collective"][0]
+    small = scenario(Reps.named("Q-reps"), "tornado", "ecmp")["workload"]["stride"][0]
+    large = scenario(Reps.named("Q-reps1024"), "ring", "ecmp")["workload"]["collective"][0]
     assert small["step"] == 64
     assert (large["ranks"], large["groups"], large["stride"]) == (32, 32, 32)
-    flows = scenario(REPS, "incast", "ecmp")["workload"]["flow"]
+    flows = scenario(Reps.named("Q-reps"), "incast", "ecmp")["workload"]["flow"]
     assert len(flows) == 64
     assert len({flow["from"] for flow in flows}) == 64
 
 
 def test_incasts_and_what_comes_beside_them() -> None:
-    flows = scenario(TRIMMING, "incast-8", "ndp")["workload"]["flow"]
+    flows = scenario(Trimming.named("Q-trimming"), "incast-8", "ndp")["workload"]["flow"]
     labels = [flow["label"] for flow in flows]
     assert labels.count("incast") == 8
     beside = [flow for flow in flows if flow["label"] == "beside"]
     assert all(1 <= int(flow["to"][1:]) < 32 <= int(flow["from"][1:]) for flow in beside)
-    stalled = scenario(STALL, "gate-3", "nscc-deep")
+    stalled = scenario(Stall.named("Q-stall"), "gate-3", "nscc-deep")
     assert stalled["queue"]["limit"] == f"{5 * 116_480}B"
     assert stalled["transport"]["nscc-deep"]["nscc_quick_adapt_gate"] == 3
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import rtoml
 
-from linkpool.experiments.talk.datamining import SCATTER
+from linkpool.experiments.talk.datamining import Scatter
 from tables import KINDS
 
 GOOD = {"ecmp": 45.0, "scatter": 80.0, "mptcp": 85.0, "central-10ms": 82.0}
@@ -21,11 +21,13 @@ def hosts(mbps: Mapping[str, float]) -> pl.DataFrame:
         for seed in (1, 2)
         for host, rate in enumerate((mean - 5.0, mean + 5.0))
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in SCATTER.columns})
+    return pl.DataFrame(
+        rows, schema={c.name: KINDS[c.type] for c in Scatter.named("T-scatter").columns}
+    )
 
 
 def verdicts(mbps: Mapping[str, float]) -> dict[str, str]:
-    claims = SCATTER.claims(hosts(mbps))
+    claims = Scatter.named("T-scatter").claims(hosts(mbps))
     return {c.id.partition(".")[2]: c.verdict.value for c in claims}
 
 
@@ -54,12 +56,12 @@ def test_better_than_scattered_in_each_seed(ahead: tuple[float, float], verdict:
     data = pl.concat(
         run.with_columns(seed=pl.lit(seed).cast(pl.Int32)) for seed, run in enumerate(runs, 1)
     )
-    found = {c.id: c.verdict.value for c in SCATTER.claims(data)}
+    found = {c.id: c.verdict.value for c in Scatter.named("T-scatter").claims(data)}
     assert found["T-scatter.scatter"] == verdict
 
 
 def test_only_the_central_scheduler_is_one() -> None:
-    for point in SCATTER.points([1]):
+    for point in Scatter.named("T-scatter").points([1]):
         document = rtoml.loads(point.scenario)
         scheme = str(point.keys["scheme"])
         paths = document["transport"]["flows"].get("paths", "hash")

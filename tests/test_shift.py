@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.amp.shift import FIG6, FIG11, SHIFT_S, Floats, Shift, settling_time
+from linkpool.experiments.amp.shift import SHIFT_S, Floats, Shift, settling_time
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -77,13 +77,13 @@ def verdicts(experiment: Experiment, table: pl.DataFrame) -> dict[str, str]:
 
 
 def test_fig6_reproduces_on_the_paper_s_numbers() -> None:
-    table = data(FIG6, {"mptcp-cut": [2.9, 3.1], "dcm": [6.8, 7.4]})
-    assert set(verdicts(FIG6, table).values()) == {"reproduced"}
+    table = data(Shift.named("A-fig6"), {"mptcp-cut": [2.9, 3.1], "dcm": [6.8, 7.4]})
+    assert set(verdicts(Shift.named("A-fig6"), table).values()) == {"reproduced"}
 
 
 def test_fig6_all_alike_does_not_reproduce() -> None:
-    table = data(FIG6, {"mptcp-cut": [2.0], "dcm": [2.0]})
-    assert verdicts(FIG6, table) == {
+    table = data(Shift.named("A-fig6"), {"mptcp-cut": [2.0], "dcm": [2.0]})
+    assert verdicts(Shift.named("A-fig6"), table) == {
         "mptcp-cut": "partly",
         "dcm": "not",
         "slower": "not",
@@ -94,13 +94,13 @@ def test_fig6_all_alike_does_not_reproduce() -> None:
     ("cut", "dcm", "slower"), [(3.0, 5.5, "partly"), (1.0, 1.33, "not"), (7.0, 3.0, "not")]
 )
 def test_fig6_judges_how_much_later(cut: float, dcm: float, slower: str) -> None:
-    table = data(FIG6, {"mptcp-cut": [cut], "dcm": [dcm]})
-    assert verdicts(FIG6, table)["slower"] == slower
+    table = data(Shift.named("A-fig6"), {"mptcp-cut": [cut], "dcm": [dcm]})
+    assert verdicts(Shift.named("A-fig6"), table)["slower"] == slower
 
 
 def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
-    table = data(FIG6, {"mptcp-cut": [3.0, None], "dcm": [7.0, 7.0]})
-    found = verdicts(FIG6, table)
+    table = data(Shift.named("A-fig6"), {"mptcp-cut": [3.0, None], "dcm": [7.0, 7.0]})
+    found = verdicts(Shift.named("A-fig6"), table)
     assert (found["mptcp-cut"], found["slower"], found["dcm"]) == ("not", "not", "reproduced")
 
 
@@ -115,6 +115,6 @@ def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
     ],
 )
 def test_fig11(amp: float, xmp: float, dcm: float, alike: str, slower: str) -> None:
-    table = data(FIG11, {"amp": [amp], "xmp": [xmp], "dcm": [dcm]})
-    found = verdicts(FIG11, table)
+    table = data(Shift.named("A-fig11"), {"amp": [amp], "xmp": [xmp], "dcm": [dcm]})
+    found = verdicts(Shift.named("A-fig11"), table)
     assert (found["alike"], found["slower"]) == (alike, slower)

@@ -16,17 +16,17 @@ from matplotlib.figure import Figure
 from fake_core import FakeCore
 from linkpool import study
 from linkpool.experiments import EXPERIMENTS, registry
-from linkpool.experiments.amp.shift import FIG6, Fig6
+from linkpool.experiments.amp.shift import Shift
 from linkpool.study import Registry, RegistryError
 from linkpool.study.reproduce import SET
 from tables import KINDS
 
 MINE = """
 from dataclasses import dataclass, replace
-from linkpool.experiments.amp.shift import FIG6
+from linkpool.experiments.amp.shift import Shift
 from .shared import NAME
 
-EXPERIMENT = replace(FIG6, id=NAME)
+EXPERIMENT = replace(Shift.named("A-fig6"), id=NAME)
 """
 
 
@@ -82,6 +82,15 @@ def test_an_installed_package_brings_experiments(
     assert found.load("Mine-1").id == "Mine-1"
 
 
+def test_an_entry_of_another_id_is_named(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.syspath_prepend(str(folder.parent))
+    (folder / "__init__.py").touch()
+    found = Registry()
+    found.add({"X": f"{folder.name}.mine:EXPERIMENT"})
+    with pytest.raises(RegistryError, match="is registered as X, but its id is Mine-1"):
+        found.load("X")
+
+
 def test_the_group_of_entry_points_is_asked_for() -> None:
     assert not importlib.metadata.entry_points(group=study.GROUP)
     assert list(registry()) == list(EXPERIMENTS)
@@ -135,7 +144,6 @@ def test_a_folder_must_be_there(tmp_path: Path) -> None:
         ("linkpool.nowhere:EXPERIMENT", "experiment X: cannot load linkpool.nowhere:EXPERIMENT"),
         ("linkpool.units:EXPERIMENT", "experiment X: cannot load linkpool.units:EXPERIMENT"),
         ("linkpool.units:show_seconds", "show_seconds is not an Experiment"),
-        ("linkpool.experiments.amp.shift:FIG6", "is registered as X, but its id is A-fig6"),
     ],
 )
 def test_a_wrong_entry_is_named(target: str, message: str) -> None:
@@ -159,23 +167,23 @@ def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Undrawn(Fig6):
+class Undrawn(Shift):
     """An experiment whose figure cannot be drawn."""
 
     def draw(self, data: pl.DataFrame) -> Figure:
         raise MemoryError("no figure")
 
 
-def one_delay(kind: type[Fig6]) -> Fig6:
-    given = [field.name for field in fields(FIG6) if field.init]
-    named = {name: getattr(FIG6, name) for name in given}
+def one_delay(kind: type[Shift]) -> Shift:
+    given = [field.name for field in fields(Shift.named("A-fig6")) if field.init]
+    named = {name: getattr(Shift.named("A-fig6"), name) for name in given}
     return kind(**{**named, "delays": ("2us",)})
 
 
 def test_a_reproduction_that_fails_leaves_all_of_the_earlier_one(
     fake_core: FakeCore, tmp_path: Path
 ) -> None:
-    study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+    study.reproduce_experiment(one_delay(Shift), tmp_path, seeds=1, jobs=1)
     where = tmp_path / "A-fig6"
     before = {path.name: path.read_bytes() for path in where.iterdir()}
     with pytest.raises(MemoryError, match="no figure"):
@@ -191,7 +199,7 @@ def test_the_second_reproduction_to_one_place_is_refused(
         study.publish(tmp_path / "A-fig6", lambda _: "", SET),
         pytest.raises(study.BusyError, match=r"another linkpool is writing .*A-fig6"),
     ):
-        study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+        study.reproduce_experiment(one_delay(Shift), tmp_path, seeds=1, jobs=1)
     assert fake_core.runs == 0
 
 
@@ -199,5 +207,5 @@ def test_what_is_not_a_reproduction_is_not_replaced(fake_core: FakeCore, tmp_pat
     (tmp_path / "A-fig6").mkdir()
     (tmp_path / "A-fig6" / "thesis.tex").touch()
     with pytest.raises(study.NotAResultError, match=r"thesis\.tex, which is not part of"):
-        study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+        study.reproduce_experiment(one_delay(Shift), tmp_path, seeds=1, jobs=1)
     assert fake_core.runs == 0

@@ -17,7 +17,7 @@ else:
 
 def shifts(after: dict[int, float], together: float = 1.0) -> pl.DataFrame:
     """Return rates of X-fig4 that change at 10.7 s; `after`: the disturbed subflow's, by beta."""
-    columns = {c.name: KINDS[c.type] for c in shifting.Fig4.columns}
+    columns = {c.name: KINDS[c.type] for c in shifting.Fig4.named("X-fig4").columns}
     parts = []
     for beta, rate in after.items():
         for subflow, (quiet, shifted) in enumerate([(100e6, rate), (100e6, 150e6)]):
@@ -48,7 +48,7 @@ def test_fig4_a_shift_stalls_at_a_higher_rate_while_all_are_cut_together(
     rate: float, together: float, stalls: str
 ) -> None:
     data = shifts({4: 30e6, 6: rate}, together)
-    found = {claim.id: claim.verdict.value for claim in shifting.FIG4.claims(data)}
+    found = {claim.id: claim.verdict.value for claim in shifting.Fig4.named("X-fig4").claims(data)}
     assert found["X-fig4.stalls"] == stalls
     assert found["X-fig4.slower"] == "not"
 
@@ -73,25 +73,28 @@ def test_cuts_near_others_by_hand() -> None:
 
 def test_fig4_without_data() -> None:
     empty = shifts({4: 30e6}).clear()
-    assert {c.verdict.value for c in shifting.FIG4.claims(empty)} == {"not"}
+    assert {c.verdict.value for c in shifting.Fig4.named("X-fig4").claims(empty)} == {"not"}
+
+
+EXPERIMENT = recovery.Recovery.named("X-recovery")
 
 
 def recovered(factor: dict[str, float], slow: float) -> pl.DataFrame:
     """Return X-recovery's rows with so many times the paper's goodputs, by recovery."""
-    columns = {c.name: KINDS[c.type] for c in recovery.Recovery.columns}
+    columns = {c.name: KINDS[c.type] for c in EXPERIMENT.columns}
     rows = [
         {
             "recovery": name,
-            **cell._asdict(),
+            **{key: cell[key] for key in ("pattern", "scheme", "limit")},
             "seed": seed,
             "flows": 300,
             # Two seeds whose mean is the paper's times the factor.
-            "goodput_bps": cell.paper_bps * times * (0.9 if seed == 1 else 1.1),
+            "goodput_bps": 1e6 * cell["mbps"] * times * (0.9 if seed == 1 else 1.1),
             "timeouts": 30.0,
-            "slow_jobs": slow if cell.pattern == "incast" else None,
+            "slow_jobs": slow if cell["pattern"] == "incast" else None,
         }
         for name, times in factor.items()
-        for cell in recovery.CELLS
+        for cell in EXPERIMENT.table("cells")
         for seed in (1, 2)
     ]
     return pl.DataFrame(rows, schema=columns)
@@ -103,10 +106,10 @@ def recovered(factor: dict[str, float], slow: float) -> pl.DataFrame:
 )
 def test_recovery_brackets_the_paper(timeouts: float, reno: float, between: str) -> None:
     data = recovered({"timeouts": timeouts, "reno": reno}, slow=0.1)
-    found = {claim.id: claim for claim in recovery.EXPERIMENT.claims(data)}
+    found = {claim.id: claim for claim in EXPERIMENT.claims(data)}
     assert found["X-recovery.between"].verdict.value == between
     for name, factor in (("timeouts", timeouts), ("reno", reno)):
-        claims = [found[f"X-recovery.{cell.name}@{name}"] for cell in recovery.CELLS]
+        claims = [found[f"X-recovery.{row['cell']}@{name}"] for row in EXPERIMENT.table("cells")]
         near = "reproduced" if abs(factor - 1) <= 0.15 else "partly"
         assert {claim.verdict.value for claim in claims} == {near}
     lia = found["X-recovery.permutation-lia-2@timeouts"]
@@ -116,12 +119,12 @@ def test_recovery_brackets_the_paper(timeouts: float, reno: float, between: str)
 
 def test_recovery_without_data() -> None:
     empty = recovered({"reno": 1.0}, slow=0.0).clear()
-    assert {c.verdict.value for c in recovery.EXPERIMENT.claims(empty)} == {"not"}
+    assert {c.verdict.value for c in EXPERIMENT.claims(empty)} == {"not"}
 
 
 def test_recovery_repairs_losses_of_all_transports_of_a_run() -> None:
-    points = recovery.EXPERIMENT.points([1])
-    assert len(points) == len(recovery.RECOVERIES) * len(recovery.CELLS)
+    points = EXPERIMENT.points([1])
+    assert len(points) == len(recovery.RECOVERIES) * len(EXPERIMENT.cells)
     for point in points:
         transports = tomllib.loads(point.scenario)["transport"]
         assert str(point.keys["scheme"]) in transports

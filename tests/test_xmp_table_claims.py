@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments.ndp.experiments import INOUT, PERM
+from linkpool.experiments.ndp.experiments import InOut, Permutation
 from linkpool.experiments.xmp import fabric, fattree, goodputs
 from linkpool.study.experiment import Experiment
 from tables import KINDS
@@ -27,14 +27,14 @@ def table_1(changes: Mapping[str, float]) -> list[dict[str, object]]:
             "place": "inter-pod",
             "goodput_bps": 1e6 * (changes.get(scheme, mbps) if pattern == "random" else mbps),
         }
-        for pattern, of in goodputs.PAPER_MBPS.items()
-        for scheme, mbps in of.items()
+        for row in goodputs.Tab1.named("X-tab1").table("means")
+        for pattern, scheme, mbps in [(row["at"], row["scheme"], row["paper"])]
         for seed in (1, 2)
     ]
 
 
 def test_table_1_as_published() -> None:
-    found = verdicts(goodputs.TAB1, table_1({}))
+    found = verdicts(goodputs.Tab1.named("X-tab1"), table_1({}))
     # Of the text's 10%, Table 1 has 14% in Permutation.
     assert {name for name, of in found.items() if of != "reproduced"} == {"xmp-4@permutation"}
 
@@ -57,7 +57,7 @@ def test_table_1_as_published() -> None:
 def test_comparisons_of_table_1_are_of_effects(
     changes: dict[str, float], claim: str, verdict: str
 ) -> None:
-    assert verdicts(goodputs.TAB1, table_1(changes))[f"{claim}@random"] == verdict
+    assert verdicts(goodputs.Tab1.named("X-tab1"), table_1(changes))[f"{claim}@random"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_table_2_a_larger_queue_helps_as_much(gain: float, verdict: str) -> None
         {"beside": "lia-2", "limit": limit, "seed": 1, "scheme": "lia-2", "goodput_bps": bps}
         for limit, bps in ((50, 1e8), (100, gain * 1e8))
     ]
-    assert verdicts(goodputs.TAB2, rows)["queue-lia-2"] == verdict
+    assert verdicts(goodputs.Tab2.named("X-tab2"), rows)["queue-lia-2"] == verdict
 
 
 def table_3(slow: float, beside_xmp: float = 1.0) -> list[dict[str, object]]:
@@ -98,7 +98,7 @@ def table_3(slow: float, beside_xmp: float = 1.0) -> list[dict[str, object]]:
     ],
 )
 def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> None:
-    found = verdicts(fabric.TAB3, table_3(slow))
+    found = verdicts(fabric.Tab3.named("X-tab3"), table_3(slow))
     assert found["slow-dctcp"] == found["slow-xmp-2"] == verdict
 
 
@@ -106,14 +106,14 @@ def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> N
     ("times", "verdict"), [(2.0, "reproduced"), (1.6, "partly"), (1.4, "not"), (1.0, "not")]
 )
 def test_table_3_xmp_doubles(times: float, verdict: str) -> None:
-    assert verdicts(fabric.TAB3, table_3(0.0, times))["xmp-dctcp"] == verdict
+    assert verdicts(fabric.Tab3.named("X-tab3"), table_3(0.0, times))["xmp-dctcp"] == verdict
 
 
 @pytest.mark.parametrize(
     ("times", "verdict"), [(0.5, "reproduced"), (0.7, "partly"), (0.8, "not"), (1.0, "not")]
 )
 def test_figure_9_half_of_lia(times: float, verdict: str) -> None:
-    assert verdicts(fabric.FIG9, table_3(0.0, times))["half"] == verdict
+    assert verdicts(fabric.Fig9.named("X-fig9"), table_3(0.0, times))["half"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_figure_11_uses_a_tenth_more(gain: float, verdict: str) -> None:
         for scheme in fattree.SCHEMES
         for layer in fabric.LAYERS
     ]
-    assert verdicts(fabric.FIG11, rows)["xmp-lia-2@random"] == verdict
+    assert verdicts(fabric.Fig11.named("X-fig11"), rows)["xmp-lia-2@random"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_ndp_a_mean_near_the_line_rate(share: float, verdict: str) -> None:
     rows: list[dict[str, object]] = [
         {"k": 8, "scheme": "ndp", "seed": 1, "flow": 0, "goodput_bps": share * 1e10}
     ]
-    assert verdicts(PERM, rows)["mean@k=8"] == verdict
+    assert verdicts(Permutation.named("N-perm"), rows)["mean@k=8"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_ndp_each_flow_has_a_quarter(first: float, verdict: str) -> None:
         {"scheme": "ndp", "seed": 1, "flow": flow, "goodput_bps": 1e9 * gbps}
         for flow, gbps in enumerate((first, 2.5, 2.5, 2.5, 7.5))
     ]
-    assert verdicts(INOUT, rows)["quarters"] == verdict
+    assert verdicts(InOut.named("N-inout"), rows)["quarters"] == verdict
 
 
 def medians(dctcp: tuple[float, float, float]) -> list[dict[str, object]]:
@@ -181,6 +181,6 @@ def medians(dctcp: tuple[float, float, float]) -> list[dict[str, object]]:
 def test_figure_8_best_is_best_over_the_seeds(
     dctcp: tuple[float, float, float], verdict: str
 ) -> None:
-    found = verdicts(goodputs.FIG8, medians(dctcp))
+    found = verdicts(goodputs.Fig8.named("X-fig8"), medians(dctcp))
     assert found["dctcp-inner@random"] == verdict
     assert found["lia-inner@random"] == "not"

@@ -24,7 +24,8 @@ def registry(folder: Path | None = None) -> Registry:
 def published() -> Registry:
     """Return the registry of the published experiments, in the papers' order."""
     found = Registry()
-    found.add({name: declared.home for name, declared in EXPERIMENTS.items()})
+    homes = {name: declared.home for name, declared in EXPERIMENTS.items()}
+    found.add(homes, lambda of_paper, name: of_paper.named(name))
     return found
 
 

@@ -1,13 +1,16 @@
 """An experiment whose title, place and claims its paper's file declares."""
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from itertools import groupby, product
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import polars as pl
 
+from linkpool.experiments import formulas
+from linkpool.experiments.columns import columns
+from linkpool.experiments.formulas import Quantity
 from linkpool.experiments.papers import EXPERIMENTS, Declared
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
@@ -31,6 +34,9 @@ class Kept(NamedTuple):
     rows: pl.Expr | None = None
 
 
+_P = TypeVar("_P", bound="Published")
+
+
 @dataclass(frozen=True)
 class Published(Experiment, ABC):
     """A figure or table of a paper, or an open question.
@@ -42,6 +48,9 @@ class Published(Experiment, ABC):
         kept: what the data has of a run, unless `measure` is another.
         apart: the column by whose values claims are judged apart, and the attribute that has these
             values, unless `parts` is another; None: all together.
+        varied: the column that varies, and the attribute that has its values, the least and the
+            greatest of which are the words `low` and `high` of claims.
+        terms: what its claims call so in their formulas, beside its methods.
         said: its extent in words, in which attributes stand in braces; "": its seeds.
         cuts: the attributes that `shortened` cuts, with the decimal places and the least value of
             each; none: its seeds.
@@ -56,18 +65,30 @@ class Published(Experiment, ABC):
     over: ClassVar[tuple[str, ...]] = ()
     kept: ClassVar[Kept | None] = None
     apart: ClassVar[tuple[str, str] | None] = None
+    varied: ClassVar[tuple[str, str] | None] = None
+    terms: ClassVar[Mapping[str, Quantity]] = {}
     said: ClassVar[str] = ""
     cuts: ClassVar[Mapping[str, tuple[int, float]]] = {}
     declared: Declared = field(default=None, kw_only=True, repr=False)  # type: ignore[assignment]
 
+    @classmethod
+    def named(cls: type[_P], name: str) -> _P:
+        """Return the experiment of this class that the paper's file declares by this name."""
+        settings = EXPERIMENTS[name].settings.items()
+        given: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings}
+        return cls(name, **given)
+
     def __post_init__(self) -> None:
-        """Take title and place from the paper's file."""
+        """Take title, place and columns from the paper's file."""
         declared = self.declared or EXPERIMENTS[self.id]
-        for name, value in (
-            ("declared", declared),
-            ("title", declared.title),
-            ("paper", declared.paper),
-        ):
+        of_file: dict[str, Any] = {
+            "declared": declared,
+            "title": declared.title,
+            "paper": declared.paper,
+        }
+        if not hasattr(self, "columns"):
+            of_file["columns"] = columns(declared.folder, declared.columns or self.id)
+        for name, value in of_file.items():
             object.__setattr__(self, name, value)
 
     def extent(self) -> str:
@@ -102,10 +123,71 @@ class Published(Experiment, ABC):
         """Return the run with a seed, and a value of each of the attributes in `over`."""
         raise NotImplementedError(f"{self.id} has neither a run of each combination nor points")
 
+    @property
+    def stated(self) -> dict[str, Stated]:
+        """The claims as the paper's file states them."""
+        return {name: Stated.read(of) for name, of in self.declared.claims.items()}
+
     def ledger(self, setting: str | None = None) -> Ledger:
         """Return a ledger of the claims that the paper's file states."""
-        claims = {name: Stated(*of) for name, of in self.declared.claims.items()}
-        return Ledger(self.id, setting, claims)
+        return Ledger(self.id, setting, self.stated)
+
+    def table(self, name: str, **given: object) -> list[dict[str, Any]]:
+        """Return the rows of a table of the paper's file that have what is given of their columns.
+
+        Column `at` has the setting at which a row counts.
+        """
+        columns, *rows = self.declared.tables[name]
+        named = (dict(zip(columns, row, strict=True)) for row in rows)
+        return [row for row in named if all(row.get(k, v) == v for k, v in given.items())]
+
+    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge each claim of a setting by its formulas."""
+        self.judge_stated(ledger, data)
+
+    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
+        """Judge the claims about all settings by their formulas."""
+        self.judge_stated(ledger, data, together=True)
+
+    def judge_stated(
+        self, ledger: Ledger, data: pl.DataFrame, *names: str, together: bool = False
+    ) -> None:
+        """Judge claims that have formulas: these, or all; row by row of the table that they share.
+
+        All are judged once for each row of the table `rounds`, if there is one.
+        """
+        claims = [
+            (name, stated)
+            for name, stated in self.stated.items()
+            if (name in names if names else stated.how.value)
+            if stated.how.together == together
+            if stated.how.at in ("", ledger.setting)
+        ]
+        at = {"at": ledger.setting} if ledger.setting else {}
+        rounds = (
+            self.table("rounds", **at)
+            if "rounds" in self.declared.tables and not together
+            else [{}]
+        )
+        values = getattr(self, self.varied[1]) if self.varied else ()
+        ends = {"low": min(values), "high": max(values)} if values else {}
+        for of_round in rounds:
+            for table, of_table in groupby(claims, key=lambda claim: claim[1].how.each):
+                group = list(of_table)
+                for row in self.table(table, **{**at, **of_round}) if table else [{}]:
+                    words = {**self.declared.words, **ends, **of_round, **row}
+                    for name, stated in group:
+                        found = formulas.judged(stated, words, data, self.quantity)
+                        ledger.judge(name, found.text, *found.values, **words)
+
+    def quantity(self, name: str) -> Quantity:
+        """Return the quantity that formulas call so."""
+        found: Quantity = self.terms.get(name) or getattr(self, name.replace("-", "_"))
+        return found
+
+    def of(self, formula: str) -> "Callable[[pl.DataFrame], float | None]":
+        """Return what computes a formula of rows, for figures."""
+        return lambda rows: formulas.number(formulas.value(formula, rows, self.quantity))
 
 
 @dataclass(frozen=True)

@@ -26,25 +26,36 @@ class Declared(NamedTuple):
     """An experiment as its paper's file declares it.
 
     Attributes:
-        home: where it is, as MODULE:NAME.
+        folder: of its paper.
+        home: where its class is, as MODULE:CLASS.
         title: what it shows.
         paper: where it stands.
         runs: how many runs it makes.
         figure: the published figure or table in words.
         again: it was declared after a trial: published numbers once more, with settings of the
             transports that other experiments do not have.
+        settings: the attributes that it has in another way than its class.
+        columns: the name of those of its data, if it shares them; "": they are its own.
         claims: what the paper claims, by name; each is an array of the fields of a
             `Stated` of `linkpool.study.stated`.
+        tables: numbers of the paper, and whatever else claims say of each row: by name, the columns
+            and the rows. Column `at` has the setting at which a row counts.
+        words: what stands in braces in the formulas of all claims of the paper.
 
     """
 
+    folder: str
     home: str
     title: str
     paper: str
     runs: int
     figure: str
-    claims: dict[str, list[str]]
+    claims: dict[str, list[Any]]
     again: bool = False
+    settings: Mapping[str, Any] = {}
+    columns: str = ""
+    tables: Mapping[str, list[list[Any]]] = {}
+    words: Mapping[str, str] = {}
 
 
 class Paper(NamedTuple):
@@ -67,23 +78,28 @@ def paper(folder: str) -> Paper:
     """Read the file of a paper."""
     file = Path(__file__).parent / folder / "paper.toml"
     content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-    name, shared = content.pop("name"), content.pop("claims", {})
+    name, shared = content.pop("name"), content.pop("shared", {})
+    words = content.pop("words", {})
     columns = content.pop("columns", {})
-    columns |= {i: of.pop("columns") for i, of in content.items() if "columns" in of}
-    experiments = {i: _declared(folder, shared, **of) for i, of in content.items()}
+    own = {i: of for i, of in content.items() if isinstance(of.get("columns"), list)}
+    columns |= {i: of.pop("columns") for i, of in own.items()}
+    experiments = {i: _declared(folder, shared, words=words, **of) for i, of in content.items()}
     return Paper(name, experiments, columns)
 
 
 def _declared(
     folder: str,
-    shared: Mapping[str, list[str]],
+    shared: Mapping[str, Mapping[str, dict[str, list[Any]]]],
     home: str,
-    claims: Mapping[str, list[str]] | None = None,
+    like: str = "",
     **of: Any,
 ) -> Declared:
-    module, _, name = home.partition(":")
-    home = f"linkpool.experiments.{folder}.{module}:{name or 'EXPERIMENT'}"
-    return Declared(home=home, claims={**shared, **(claims or {})}, **of)
+    home = f"linkpool.experiments.{folder}.{home}"
+    common = shared[like] if like else {}
+    both: dict[str, Any] = {
+        key: {**common.get(key, {}), **of.pop(key, {})} for key in ("claims", "tables")
+    }
+    return Declared(folder=folder, home=home, **both, **of)
 
 
 PAPERS = {folder: paper(folder) for folder in FOLDERS}

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from linkpool.stats import Sample, describe
 from linkpool.study.schemes import NAMES
 from linkpool.study.statistics import Spread
 
@@ -34,6 +35,11 @@ def median(data: pl.DataFrame, column: str, **keys: Any) -> float | None:
     """Return the median of a column; None: there are no rows."""
     found = data.filter(**keys)[column].median()
     return float(found) if isinstance(found, (int, float)) else None
+
+
+def sample(data: pl.DataFrame, column: str, **keys: Any) -> Sample:
+    """Describe what a column has."""
+    return describe(values(data, column, **keys))
 
 
 def by_seed(data: pl.DataFrame, of: Of, **keys: Any) -> dict[int, float]:

@@ -162,6 +162,13 @@ def about(value: float | None, target: float, tolerance: float = 0.25) -> Judged
     return grade(close, target / 2 <= value <= target * 2, note)
 
 
+def rounds_to(value: float | None, target: float, least: float = 0.1) -> Judged:
+    """Judge "about" by whatever rounds to `target`, of which no less than `least` is printed."""
+    low, high = target - least / 2, target + least / 2
+    judged = about(value, target if value is None else min(max(value, low), high))
+    return Judged(judged.verdict, f"{judged.note}, of what rounds to {target:g}%")
+
+
 def over(value: float | None, bound: float) -> Judged:
     """Judge "over `bound`": partly from half of it on."""
     note = "at or above it; partly: at least half of it"

@@ -40,7 +40,8 @@ class Frame:
         size: of a panel, inches.
         sharey: which panels have the same y axis, as matplotlib has it.
         sharex: which panels have the same x axis.
-        legend: the most columns of the legend, which is that of the first panel; 0: none.
+        legend: the most columns of the legend; 0: none.
+        key: which panel it is of.
         columns: panels side by side, of a figure of one setting; 0: all.
         together: the panels show all settings, not a row for each.
 
@@ -52,6 +53,7 @@ class Frame:
     sharey: style.Share = True
     sharex: style.Share = False
     legend: int = 6
+    key: int = 0
     columns: int = 0
     together: bool = False
 
@@ -79,5 +81,5 @@ class Frame:
             if panel.from_zero:
                 style.from_zero(at)
         if self.legend:
-            style.legend(figure, axes[0, 0], self.legend)
+            style.legend(figure, axes.flat[self.key], self.legend)
         return figure

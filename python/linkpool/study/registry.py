@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkpool.study.experiment import Experiment
@@ -32,15 +32,24 @@ class Registry:
         self._sources: dict[str, tuple[str, Callable[[], object]]] = {}
         self._loaded: dict[str, Experiment] = {}
 
-    def add(self, targets: Mapping[str, str]) -> None:
-        """Register experiments by id; each target is written `module:OBJECT`.
+    def add(
+        self,
+        targets: Mapping[str, str],
+        make: Callable[[Any, str], object] = lambda found, _: found,
+    ) -> None:
+        """Register experiments by id.
+
+        Args:
+            targets: by id where they are, as `module:OBJECT`.
+            make: makes the experiment of an id from what is there.
 
         Raises:
             RegistryError: another experiment has such an id.
 
         """
         for name, target in targets.items():
-            self._add(name, target, EntryPoint(name, target, GROUP).load)
+            point = EntryPoint(name, target, GROUP)
+            self._add(name, target, lambda point=point: make(point.load(), point.name))  # type: ignore[misc]
 
     def add_installed(self) -> None:
         """Register the entry points of the group `GROUP` of installed packages.

@@ -12,6 +12,25 @@ Words: TypeAlias = "Mapping[str, object]"
 """What stands in a text for `{scheme}` and the like."""
 
 
+class How(NamedTuple):
+    """How a claim gets its values, where a table says so.
+
+    Attributes:
+        value: the formulas whose values the criterion judges; none: code gives the values.
+        shown: the measured text, with the values in braces; or that, and formulas of its own.
+        each: the table in whose rows the words of the claim stand; "": it is judged once.
+        at: the setting at which it is judged; "": at each.
+        together: it is judged by the rows of all settings.
+
+    """
+
+    value: str | Sequence[str] = ()
+    shown: str | Sequence[str] = "{}"
+    each: str = ""
+    at: str = ""
+    together: bool = False
+
+
 class Stated(NamedTuple):
     """A claim before any data is seen.
 
@@ -20,10 +39,13 @@ class Stated(NamedTuple):
         paper: what the paper says, usually a number.
         criterion: how a value is judged; empty: code judges it, as it takes more than a value.
             It is the name of a criterion of `claims` with its numbers (`about 10`, `times {paper}`,
-            `about 10 within 15%`, `over 2`, `under 2`, `more 1.4`, `alike`, `same`, `below`,
-            `above`, `order of magnitude`, `most 90% 50%`, `majority`), or bounds
+            `about 10 within 15%`, `rounds to 0.1`, `over 2`, `under 2`, `more 1.4`, `alike`,
+            `same`, `below`, `above`, `order of magnitude`, `most 90% 50%`, `majority`), or bounds
             (`>= 2, partly > 1`, `0.9 to 1.1, partly 0.8 to 1.25`).
+            Several judge a formula each: with ` & ` between them reproduced if all are, not if none
+            is even partly; with ` and ` only as far as each is.
         note: the bounds in words, or which case `most` and `majority` count.
+        how: how it gets its values.
 
     """
 
@@ -31,6 +53,28 @@ class Stated(NamedTuple):
     paper: str
     criterion: str = ""
     note: str = ""
+    how: How = How()
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> "Stated":
+        """Return the claim of a row of a table: its texts, then how it gets its values."""
+        texts = [one for one in row if isinstance(one, str)]
+        how = {key: of for one in row[len(texts) :] for key, of in one.items()}
+        text, paper, criterion, note, *_ = [*texts, "", "", ""]
+        return cls(text, paper, criterion, note, How(**how))
+
+    @property
+    def criteria(self) -> list[str]:
+        """The criterion, or the several of which it consists."""
+        return re.split(" & | and ", self.criterion)
+
+    @property
+    def formulas(self) -> list[tuple[str, bool]]:
+        """The formulas of its values, and whether the criterion judges those of each seed."""
+        of = [self.how.value] if isinstance(self.how.value, str) else self.how.value
+        parts = self.criteria
+        each = parts if len(parts) > 1 else parts * len(of)
+        return [(one, part in ("below", "above")) for one, part in zip(of, each, strict=True)]
 
     def said(self, words: Words) -> tuple[str, str]:
         """Return the claim and what the paper says, with the names of schemes for their ids."""
@@ -55,6 +99,10 @@ class Stated(NamedTuple):
                 raise ValueError(f"{self.text}: there is no criterion for {judged}")
             return judged
         criterion, note = self.criterion.format(**words), self.note.format(**words)
+        if len(self.criteria) > 1:
+            each = zip(self.criteria, values, strict=True)
+            of_all = claims.together if " & " in criterion else claims.weakest
+            return of_all(*(Stated("", "", one, note).judge(of, words) for one, of in each))
         if ", partly " in criterion:
             (value,) = values
             full, part = map(_bounds, criterion.split(", partly "))
@@ -66,6 +114,7 @@ class Stated(NamedTuple):
 
 CRITERIA: Mapping[str, Callable[..., Judged]] = {
     "about": claims.about,
+    "rounds to": claims.rounds_to,
     "over": claims.over,
     "under": claims.under,
     "times": claims.by_factor,

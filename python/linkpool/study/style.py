@@ -112,10 +112,9 @@ def bars(
         whiskers: for each scheme, half the length of the whisker in each group.
 
     """
-    width = 0.8 / max(len(heights), 1)
-    for i, (scheme, values) in enumerate(heights.items()):
+    places, width = places_of_bars(len(groups), len(heights))
+    for x, (scheme, values) in zip(places, heights.items(), strict=True):
         look = LOOKS[scheme]
-        x = np.arange(len(groups)) + (i - (len(heights) - 1) / 2) * width
         y = _floats(values)
         axes.bar(
             x,
@@ -134,11 +133,18 @@ def bars(
     axes.grid(visible=False, axis="x")
 
 
+def places_of_bars(groups: int, bars_of_group: int) -> tuple[list[npt.NDArray[np.float64]], float]:
+    """Return where the bars of each scheme stand, one in each group, and how wide they are."""
+    width = 0.8 / max(bars_of_group, 1)
+    middle = (bars_of_group - 1) / 2
+    places = np.arange(groups, dtype=np.float64)
+    return [places + (i - middle) * width for i in range(bars_of_group)], width
+
+
 def ranges(axes: Axes, spans: Mapping[str, Sequence[tuple[float | None, float | None]]]) -> None:
     """Draw, on the bars of each scheme in each group, a whisker from one value to another."""
-    width = 0.8 / max(len(spans), 1)
-    for i, values in enumerate(spans.values()):
-        x = np.arange(len(values)) + (i - (len(spans) - 1) / 2) * width
+    groups = max(map(len, spans.values()), default=0)
+    for x, values in zip(places_of_bars(groups, len(spans))[0], spans.values(), strict=True):
         low, high = (_floats([span[end] for span in values]) for end in (0, 1))
         axes.vlines(x, low, high, color="black", linewidth=0.8)
 
@@ -157,10 +163,9 @@ def spreads(axes: Axes, groups: Sequence[str], of: Mapping[str, Sequence[Spread]
 
     A mean may be far above the range, where few values are very large.
     """
-    width = 0.8 / max(len(of), 1)
-    for i, (scheme, values) in enumerate(of.items()):
+    places, _ = places_of_bars(len(groups), len(of))
+    for x, (scheme, values) in zip(places, of.items(), strict=True):
         look = LOOKS[scheme]
-        x = np.arange(len(groups)) + (i - (len(of) - 1) / 2) * width
         low, median, high, mean = (_floats(column) for column in zip(*values, strict=True))
         axes.vlines(x, low, high, color=look.colour, linewidth=2.0, alpha=0.55)
         dots: Any = {"color": look.colour, "linestyle": "none", "marker": look.marker}

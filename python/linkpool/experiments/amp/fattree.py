@@ -2,26 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
+from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
 from linkpool.experiments.amp.setting import seconds
 from linkpool.experiments.declared import Kept, Published
-from linkpool.experiments.rows import Floats, by_seed, each_named, median, ratio, told, values
+from linkpool.experiments.formulas import Found
+from linkpool.experiments.rows import values
 from linkpool.experiments.scenarios import scenario
-from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, below, weakest
 from linkpool.study.experiment import Experiment
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
-from linkpool.units import show_seconds
 
 K = 8
 HOSTS = K**3 // 4
@@ -65,7 +63,6 @@ def layer(node: str) -> str:
 
 
 SUBFLOWS = (4, 6, 8)
-PAPER_XMP = {4: 1.2e-3, 6: 1.5e-3, 8: 1.8e-3}
 LONG_B = 192e6
 
 OF_JOBS = ("text", "implementation")
@@ -78,14 +75,12 @@ four long flows into a host."""
 class Fig12(Published):
     """Job completion times by the scheme of the long flows and its subflows."""
 
-    id: str = "A-fig12"
     long_flows: int = 1000
     readings: tuple[str, ...] = OF_JOBS
     apart: ClassVar = ("reading", "readings")
     said: ClassVar = "each run until {long_flows} long flows have ended"
     cuts: ClassVar = {"long_flows": (0, 1)}
     kept: ClassVar = Kept("jobs", ["jct_s"])
-    columns: ClassVar = declared.columns("amp", "A-fig12")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return a run for each reading, scheme and number of subflows."""
@@ -125,40 +120,15 @@ class Fig12(Published):
 
         return Frame([panel(subflows) for subflows in SUBFLOWS], self.title, sharex=True)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge each claim by the 90th percentile of completion times."""
-        at = [("dctcp", 1), *((s, n) for s in MULTIPATH for n in SUBFLOWS)]
-        jct = {(s, n): describe(values(data, "jct_s", **_at(s, n))) for s, n in at}
-        p90 = {of: sample.p90 for of, sample in jct.items()}
-        for n, paper in PAPER_XMP.items():
-            words = {"subflows": n, "value": show_seconds(paper)}
-            judged = about(p90["xmp", n], paper)
-            ledger.judge("xmp-{subflows}", _show(jct["xmp", n]), judged, **words)
-        ledger.judge("amp-8", _show(jct["amp", 8]), p90["amp", 8])
-        over = [r for n in SUBFLOWS if (r := ratio(p90["amp", n], p90["dctcp", 1])) is not None]
-        shown = f"90th percentile over DCTCP's: {', '.join(f'{r:.3g}' for r in over) or 'no data'}"
-        shown += f"; DCTCP {_show(jct['dctcp', 1])}"
-        of_p90 = pl.col("jct_s").quantile(0.9, "linear")
-        seeds = {of: by_seed(data, of_p90, **_at(*of)) for of in at}
-        better = (below(seeds["amp", n], seeds["dctcp", 1]) for n in SUBFLOWS)
-        ledger.judge("amp-baseline", shown, weakest(*better))
-        growth = {s: ratio(p90[s, 8], p90[s, 4]) for s in ("dcm", "xmp")}
-        shown = f"90th percentile with 8 subflows over that with 4: {each_named(growth)}"
-        ledger.judge("growth", shown, [r >= 1.25 for r in growth.values() if r is not None])
-        left = ratio(p90["amp", 8], p90["xmp", 8])
-        less = None if left is None else 1.0 - left
-        ledger.judge("improvement", told("{:.0%} less", less), less)
+    def growth(self, data: pl.DataFrame) -> Found:
+        """Say of DCM and XMP whether job completion times grow quickly with subflows."""
+        of = self.of("p90 jct_s subflows=8 / p90 jct_s subflows=4")
+        found = (of(data.filter(scheme=scheme)) for scheme in ("dcm", "xmp"))
+        return Found.of("", [r >= 1.25 for r in found if r is not None])
 
 
 def _at(scheme: str, subflows: int) -> Mapping[str, str | int]:
     return {"scheme": scheme, "subflows": subflows if scheme in MULTIPATH else 1}
-
-
-def _show(sample: Sample) -> str:
-    return f"{show_seconds(sample.p90)} ({sample.count:,} jobs)"
-
-
-FIG12 = Fig12()
 
 
 INTERARRIVAL_S = 780e-6
@@ -177,11 +147,6 @@ DATA_MINING = (
     (973333820.0, 1.0),
 )
 """The table of pFabric's simulations, `datamining_mqecn`; 7.5 MB in the mean."""
-
-PAPER = {
-    "p90": {"amp": 0.18e-3, "xmp": 0.27e-3, "dcm": 0.28e-3},
-    "p99": {"amp": 0.78e-3, "xmp": 1.35e-3, "dcm": 1.41e-3},
-}
 
 
 class Reading(NamedTuple):
@@ -205,14 +170,13 @@ DRAIN = "100ms"
 class Fig14(Published):
     """FCT of short DCTCP flows by the scheme of the long ones."""
 
-    id: str = "A-fig14"
     scale: float = 1.0
     readings: tuple[str, ...] = tuple(READINGS)
     schemes: ClassVar = SCHEMES
     over: ClassVar = ("readings", "schemes")
+    terms: ClassVar = {"flows": lambda rows: _flows(rows["fct_established_s"])}
     apart: ClassVar = ("reading", "readings")
     kept: ClassVar = Kept("flows", ["label", "fct_established_s", "goodput_bps"])
-    columns: ClassVar = declared.columns("amp", "A-fig14")
 
     def extent(self) -> str:
         """Say how long flows arrive."""
@@ -245,34 +209,14 @@ class Fig14(Published):
 
     def frame(self) -> Frame:
         """Return the distribution of short flows' FCT."""
-
-        def paint(axes: Axes, data: pl.DataFrame) -> None:
-            for scheme in SCHEMES:
-                style.distribution(axes, scheme, 1e3 * _fct(data, scheme))
-            style.plain_log_x(axes)
-            axes.set_ylim(0.0, 1.0)
-
-        title = "780 us between the flows of a {}"
-        panel = Panel(paint, title, "FCT of short flows (ms)", "share of flows")
+        labels: dict[str, Any] = {
+            "title": "780 us between the flows of a {}",
+            "y": "share of flows",
+        }
+        labels |= {"x": "FCT of short flows (ms)", "axes": {"ylim": (0.0, 1.0)}, "log": True}
+        short = {"label": SHORT}
+        panel = panels.distribution("fct_established_s", SCHEMES, 1e3, keys=short, **labels)
         return Frame([panel], self.title, columns=len(self.readings))
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge percentiles of short flows, and the goodput of long ones."""
-        short, long = (data.filter(label=label) for label in (SHORT, LONG))
-        for percentile, paper in PAPER.items():
-            for scheme, value in paper.items():
-                sample = describe(_fct(data, scheme))
-                left = short.filter(scheme=scheme)["fct_established_s"].null_count()
-                found = sample.p90 if percentile == "p90" else sample.p99
-                more = f", {left} more unfinished" if left else ""
-                shown = f"{show_seconds(found)} ({sample.count:,} flows{more})"
-                words = {"percentile": percentile, "scheme": scheme, "value": percentile[1:]}
-                words |= {"shown": show_seconds(value), "said": show_seconds(value)}
-                ledger.judge("{percentile}-{scheme}", shown, about(found, value), **words)
-        gbps = {s: median(long, "goodput_bps", scheme=s) for s in SCHEMES}
-        known = {s: 1e-9 * m for s, m in gbps.items() if m is not None}
-        ends = (end(known.values(), default=None) for end in (max, min))
-        ledger.judge("goodput", f"median of long flows, Gbps: {each_named(known)}", *ends)
 
 
 def split(limit: float) -> tuple[float, list[Value], list[Value]]:
@@ -298,8 +242,7 @@ def _arrivals(label: str, rate: float, table: list[Value]) -> dict[str, Value]:
     return {"transport": label, "label": label, **rates, "size": size}
 
 
-def _fct(data: pl.DataFrame, scheme: str) -> Floats:
-    return values(data, "fct_established_s", scheme=scheme, label=SHORT)
-
-
-FIG14 = Fig14()
+def _flows(fct_s: pl.Series) -> str:
+    """Write how many flows finished, and how many did not."""
+    left = fct_s.null_count()
+    return f"{fct_s.count():,} flows{f', {left} more unfinished' if left else ''}"

@@ -3,25 +3,24 @@
 import random
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
+from linkpool.experiments import panels
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import Floats, by_seed, each_named, mean, values
+from linkpool.experiments.formulas import Found
+from linkpool.experiments.rows import mean, values
 from linkpool.result import Result
-from linkpool.study import style
-from linkpool.study.claims import Ledger, below, same, together, weakest
+from linkpool.study.claims import same, weakest
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
-from linkpool.units import show_number, show_seconds
 
 DURATION_S = 10.0
 RATE = 256.0
@@ -34,13 +33,12 @@ WORSE = 1.1
 class Fig13(Published):
     """FCT of short flows, goodput of long ones, utilisation, by the scheme of the long flows."""
 
-    id: str = "A-fig13"
     duration_s: float = DURATION_S
     schemes: ClassVar = fattree.SCHEMES
     over: ClassVar = ("schemes",)
+    terms: ClassVar = {"unfinished": lambda rows: _unfinished(rows["value"].null_count())}
     said: ClassVar = "{duration_s:g} s of simulated time"
     cuts: ClassVar = {"duration_s": (6, 0.01)}
-    columns: ClassVar = declared.columns("amp", "A-fig13")
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme; all have the same flows."""
@@ -72,71 +70,48 @@ class Fig13(Published):
 
     def frame(self) -> Frame:
         """Return the three panels."""
-
-        def cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float) -> None:
-            for scheme in fattree.SCHEMES:
-                found = values(data, "value", scheme=scheme, kind=kind)
-                style.distribution(axes, scheme, unit * found)
-            axes.set_ylim(0.0, 1.0)
-
-        def short(axes: Axes, data: pl.DataFrame) -> None:
-            cdf(axes, data, "fct", 1e3)
-            style.plain_log_x(axes)
-
-        def long(axes: Axes, data: pl.DataFrame) -> None:
-            cdf(axes, data, "goodput", 1e-9)
+        names = [name for _, _, name in fattree.LAYERS]
+        bars = panels.bars(self.of("mean value"), fattree.SCHEMES, "name", names)
 
         def layers(axes: Axes, data: pl.DataFrame) -> None:
-            names = [name for _, _, name in fattree.LAYERS]
-            shares = {
-                s: [mean(data, "value", scheme=s, name=name) for name in names]
-                for s in fattree.SCHEMES
-            }
-            style.bars(axes, names, shares)
+            bars.paint(axes, data)
             for label in axes.get_xticklabels():
                 label.set(rotation=45, ha="right", rotation_mode="anchor")
 
-        panels = [
-            Panel(short, "", "FCT of short flows (ms)", "share of flows"),
-            Panel(long, "", "goodput of long flows (Gbps)", "share of flows"),
+        def distribution(kind: str, unit: float, x: str, log: bool) -> Panel:
+            of: dict[str, Any] = {"keys": {"kind": kind}, "axes": {"ylim": (0.0, 1.0)}, "log": log}
+            schemes = fattree.SCHEMES
+            return panels.distribution("value", schemes, unit, **of, x=x, y="share of flows")
+
+        shown = [
+            distribution("fct", 1e3, "FCT of short flows (ms)", log=True),
+            distribution("goodput", 1e-9, "goodput of long flows (Gbps)", log=False),
             Panel(layers, "", "", "mean utilisation"),
         ]
-        return Frame(panels, self.title, sharey=False)
+        return Frame(shown, self.title, sharey=False)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the text's claims about each panel."""
-        fct, goodput = (
-            {s: by_seed(data, "value", scheme=s, kind=kind) for s in fattree.SCHEMES}
-            for kind in ("fct", "goodput")
-        )
-        means = {s: mean(data, "value", scheme=s, kind="fct") for s in fattree.SCHEMES}
-        known = ", ".join(
-            f"{NAMES[s]} {show_seconds(m)}" for s, m in means.items() if m is not None
-        )
-        left = data.filter(kind="fct")["value"].null_count()
-        shown = f"mean FCT beside {known or 'no data'}{f'; {left} unfinished' if left else ''}"
-        best = (below(fct[s], fct["dcm"], fct["dctcp"]) for s in ("amp", "xmp"))
-        ledger.judge("fct-best", shown, together(*best))
-        ledger.judge("fct-worst", shown, fct["dctcp"], *(fct[s] for s in fattree.MULTIPATH))
-        worse = _share_worse(*(values(data, "value", scheme=s, kind="fct") for s in ("dcm", "amp")))
-        of_them = show_number(worse) if worse is None else f"{worse:.0%}"
-        shown = f"quantiles more than {WORSE:g} times as long: {of_them} of them"
-        ledger.judge("fct-dcm", shown, worse)
-        gbps = {s: mean(data, "value", scheme=s, kind="goodput") for s in fattree.SCHEMES}
-        each = each_named({s: None if m is None else m / 1e9 for s, m in gbps.items()})
-        shown = f"mean goodput, Gbps: {each}"
-        ledger.judge("goodput-alike", shown, gbps["amp"], gbps["xmp"])
-        others = (of for s, of in goodput.items() if s != "dcm")
-        ledger.judge("goodput-dcm", shown, goodput["dcm"], *others)
-        multipath = (goodput[s] for s in fattree.MULTIPATH)
-        ledger.judge("goodput-dctcp", shown, goodput["dctcp"], *multipath)
+    def used(self, data: pl.DataFrame) -> Found:
+        """Judge how alike the multipath schemes use each layer."""
         used: dict[str, list[float]] = {}
         for _, _, name in fattree.LAYERS:
             shares = [mean(data, "value", scheme=s, name=name) for s in fattree.MULTIPATH]
             used[name] = [share for share in shares if share is not None]
         spans = [f"{name} {min(of):.1%} to {max(of):.1%}" for name, of in used.items() if of]
         alike = (same(max(of, default=None), min(of, default=None)) for of in used.values())
-        ledger.judge("utilisation", "; ".join(spans) or "no data", weakest(*alike))
+        return Found.of("; ".join(spans) or "no data", weakest(*alike))
+
+    def worse(self, data: pl.DataFrame) -> float | None:
+        """Return the share of the percentiles of FCT that are longer beside DCM than beside AMP."""
+        fct = data.filter(kind="fct")
+        one, other = (values(fct, "value", scheme=scheme) for scheme in ("dcm", "amp"))
+        if not one.size or not other.size:
+            return None
+        at = np.arange(1, 100)
+        return float(np.mean(np.percentile(one, at) > WORSE * np.percentile(other, at)))
+
+
+def _unfinished(flows: int) -> str:
+    return f"; {flows} unfinished" if flows else ""
 
 
 def workload(duration_s: float, seed: int) -> list[Value]:
@@ -203,14 +178,3 @@ def _utilisation(links: pl.DataFrame, duration_s: float) -> pl.DataFrame:
         for a, b, name in fattree.LAYERS
     ]
     return pl.DataFrame(rows, schema={"kind": pl.String, "name": pl.String, "value": pl.Float64})
-
-
-def _share_worse(one: Floats, other: Floats) -> float | None:
-    """Return the share of the percentiles at which one is longer than the other."""
-    if not one.size or not other.size:
-        return None
-    at = np.arange(1, 100)
-    return float(np.mean(np.percentile(one, at) > WORSE * np.percentile(other, at)))
-
-
-EXPERIMENT = Fig13()

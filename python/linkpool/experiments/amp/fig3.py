@@ -15,15 +15,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import Floats, mean, ratio, spread, told, values
+from linkpool.experiments.rows import Floats, values
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, grade
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -38,14 +36,33 @@ CASES = {"a": (2, 0), "b": (5, 0), "c": (4, 1)}
 """Single-path and multipath flows of each case."""
 
 
+def _range(of: Floats) -> str | None:
+    return f"{of.min():.2f} to {of.max():.2f}" if of.size else None
+
+
+def _median(of: Floats) -> float | None:
+    return float(np.median(of)) if of.size else None
+
+
+def _share(of: Floats, least: float, most: float) -> float | None:
+    """Return the share of the values in a range, its ends included."""
+    return float(((of >= least) & (of <= most)).mean()) if of.size else None
+
+
 @dataclass(frozen=True)
 class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
 
-    id: str = "A-fig3"
     cases: ClassVar = tuple(CASES)
     over: ClassVar = ("cases",)
-    columns: ClassVar = declared.columns("amp", "A-fig3")
+    terms: ClassVar = {
+        "range": lambda rows: _range(values(rows, "value")),
+        "median": lambda rows: _median(values(rows, "value")),
+        "whole-median": lambda rows: _median(np.floor(values(rows, "value"))),
+        "few": lambda rows: _share(values(rows, "value"), 1.0, 3.0),
+        "above-k": lambda rows: _share(values(rows, "value"), np.nextafter(MARK, np.inf), np.inf),
+        "jain": lambda rows: jain(rows["value"].to_numpy()),
+    }
 
     def point(self, seed: int, case: str) -> Point:
         """Return the run of a case; the seed draws the flows' starts."""
@@ -115,31 +132,6 @@ class Fig3(Published):
         axes[1, -1].legend(loc="upper right", fontsize=7)
         return figure
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge each case; there is no link delay to vary."""
-        a, b, c = (data.filter(case=case) for case in CASES)
-        windows = values(a, "value", quantity="cwnd")
-        share = float(((windows >= 1.0) & (windows <= 3.0)).mean()) if windows.size else None
-        shown = f"{_range(windows)}; within 1-3 in {_percent(share)} of samples"
-        ledger.judge("a-cwnd", shown, share)
-        _judge_fair(ledger, "a-fair", a)
-        _judge_marked(ledger, "b-marked", b)
-        windows = values(b, "value", quantity="cwnd")
-        middle = _median(np.floor(windows))
-        judged = grade(middle == 1.0, middle == 2.0, "median of whole packets 1; partly: 2")
-        ledger.judge("b-cwnd", f"{_range(windows)}; median of whole packets {middle}", judged)
-        lengths = values(b, "value", quantity="queue")
-        share = float((lengths > MARK).mean()) if lengths.size else None
-        shown = f"median {_median(lengths)}; above K in {_percent(share)} of samples"
-        ledger.judge("b-queue", shown, share)
-        _judge_fair(ledger, "b-fair", b)
-        _judge_marked(ledger, "c-marked", c)
-        goodputs = (mean(c, "value", quantity="goodput", label=label) for label in (MULTI, SINGLE))
-        times = ratio(*goodputs)
-        ledger.judge("c-ratio", told("{:.3g} times its goodput", times), times)
-        middle = _median(values(c, "value", quantity="queue"))
-        ledger.judge("c-queue", f"median {middle}", middle)
-
 
 def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
     """Return a table in the columns of the data; missing columns become null."""
@@ -153,30 +145,6 @@ def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
     times = [] if sampled else [pl.lit(None, dtype=pl.Float64).alias("time_s")]
     named = pl.lit(quantity).alias("quantity")
     return table.select(named, *kept, *times, value.cast(pl.Float64).alias("value"))
-
-
-def _judge_marked(ledger: Ledger, name: str, case: pl.DataFrame) -> None:
-    share = mean(case, "value", quantity="marked")
-    ledger.judge(name, f"{_percent(share)} of packets", share)
-
-
-def _judge_fair(ledger: Ledger, name: str, case: pl.DataFrame) -> None:
-    """Judge the least Jain's index of the single-path flows over the seeds."""
-    goodputs = case.filter(quantity="goodput", label=SINGLE)
-    index = spread(goodputs, lambda run: jain(run["value"].to_numpy())).low
-    ledger.judge(name, told("Jain's index {:.3f} in the worst seed", index), index)
-
-
-def _percent(share: float | None) -> str:
-    return told("{:.1%}", share)
-
-
-def _range(of: Floats) -> str:
-    return f"{of.min():.2f} to {of.max():.2f}" if of.size else "no data"
-
-
-def _median(of: Floats) -> float | None:
-    return float(np.median(of)) if of.size else None
 
 
 def _draw_queue(axes: Axes, rows: pl.DataFrame) -> None:
@@ -203,6 +171,3 @@ def _draw_windows(axes: Axes, rows: pl.DataFrame) -> None:
             label="_" + name if name in named else name,
         )
         named.add(name)
-
-
-EXPERIMENT = Fig3()

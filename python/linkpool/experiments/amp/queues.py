@@ -8,11 +8,8 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.amp.syndrome import Mix, Mixes
-from linkpool.experiments.rows import difference, told
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -69,13 +66,22 @@ CASES = ((1, "a) 1 multipath flow"), (4, "b) 4 multipath flows"))
 INFLATED = 20
 
 
+def _median(rows: pl.DataFrame) -> int | None:
+    of = Distribution.of(rows)
+    return None if of is None else of.quantile(0.5)
+
+
+def _inflated(rows: pl.DataFrame) -> float | None:
+    of = Distribution.of(rows)
+    return None if of is None else of.above(INFLATED)
+
+
 @dataclass(frozen=True)
 class Fig10(Mixes):
     """4 DCTCP flows with one multipath flow, and with four."""
 
-    id: str = "A-fig10"
     schemes: tuple[str, ...] = ("dcm", "xmp", "amp")
-    columns: ClassVar = declared.columns("amp", "A-fig10")
+    terms: ClassVar = {"queue": _median, "inflated": _inflated}
 
     def mixes(self) -> list[Mix]:
         """Return both cases with every scheme."""
@@ -101,32 +107,13 @@ class Fig10(Mixes):
 
         return Frame([panel(*case) for case in CASES], self.title, (3.8, 2.5), sharex=True)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge both cases at each delay."""
-        one = {s: of.quantile(0.5) for s, of in self._found(data, 1).items()}
-        busy = self._found(data, 4)
-        four = {s: of.quantile(0.5) for s, of in busy.items()}
-        gap = max(one.values()) - min(one.values()) if len(one) > 1 else None
-        ledger.judge(
-            "a-alike", "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in one.items()), gap
-        )
-        ledger.judge("a-amp", str(one.get("amp")), one.get("amp"))
-        for scheme in ("dcm", "xmp"):
-            share = busy[scheme].above(INFLATED) if scheme in busy else None
-            longer = (
-                four[scheme] / one[scheme] - 1.0 if scheme in four and one.get(scheme) else None
-            )
-            ledger.judge("b-{scheme}", told("{:.1%} of the time", share), share, scheme=scheme)
-            shown = told("{:.0%} longer", longer)
-            ledger.judge("b-{scheme}-inflation", shown, longer, scheme=scheme)
-        ledger.judge("b-amp", str(four.get("amp")), four.get("amp"))
-        more = difference(four.get("amp"), one.get("amp"))
-        ledger.judge("b-amp-difference", told("{:g} packets", more), more)
+    def gap(self, rows: pl.DataFrame) -> int | None:
+        """Return how far the schemes' medians are from each other."""
+        found = (_median(rows.filter(scheme=scheme)) for scheme in self.schemes)
+        medians = [one for one in found if one is not None]
+        return max(medians) - min(medians) if len(medians) > 1 else None
 
     def _found(self, data: pl.DataFrame, count: int) -> dict[str, Distribution]:
         """Return the queue lengths of each scheme over all seeds with so many multipath flows."""
         found = {s: Distribution.of(data.filter(scheme=s, multipath=count)) for s in self.schemes}
         return {scheme: of for scheme, of in found.items() if of is not None}
-
-
-EXPERIMENT = Fig10()

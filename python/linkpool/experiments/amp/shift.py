@@ -9,7 +9,6 @@ about what an eye tells apart in the paper's figure.
 """
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -18,12 +17,10 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.amp import setting
-from linkpool.experiments.rows import difference, ratio, told
+from linkpool.experiments.rows import ratio
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -71,7 +68,7 @@ class Shift(setting.Delayed):
     schemes: tuple[str, ...]
     seeds: int = field(default=10, kw_only=True)
     over: ClassVar = ("delays", "schemes")
-    columns: ClassVar = declared.columns("amp", "shift")
+    terms: ClassVar = {"shift": lambda rows: shifts(rows)}
 
     def point(self, seed: int, delay: str, scheme: str) -> Point:
         """Return the run of a scheme."""
@@ -129,15 +126,10 @@ class Shift(setting.Delayed):
         panels = [panel(scheme) for scheme in self.schemes]
         return Frame(panels, f"{self.title} at 2 s", (3.6, 2.4), sharey="row", legend=0)
 
-    def judge_times(
-        self, ledger: Ledger, data: pl.DataFrame, paper_ms: Mapping[str, float]
-    ) -> dict[str, Spread]:
-        """Judge the shift time of each scheme; return them."""
-        times = {s: shifts(data.filter(pl.col("scheme") == s)) for s in self.schemes}
-        for scheme, paper in paper_ms.items():
-            found = times[scheme]
-            ledger.judge("{scheme}", f"{found} ms", found.value, scheme=scheme, paper_ms=paper)
-        return times
+    def later(self, data: pl.DataFrame) -> float | None:
+        """Return DCM's shift time over that of the slower of AMP and XMP."""
+        amp, xmp, dcm = (shifts(data.filter(scheme=s)).value for s in ("amp", "xmp", "dcm"))
+        return ratio(dcm, None if amp is None or xmp is None else max(amp, xmp))
 
 
 def shifts(rows: pl.DataFrame) -> Spread:
@@ -167,32 +159,3 @@ def _panel(axes: Axes, rows: pl.DataFrame, scheme: str) -> None:
     if isinstance(done, float):
         axes.axvline(1e3 * done, color="#d55e00", lw=1.0, ls=":", label="complete")
     axes.legend(loc="center right")
-
-
-@dataclass(frozen=True)
-class Fig6(Shift):
-    """The claims of section 4.1."""
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge both shift times, and their order, at each delay."""
-        times = self.judge_times(ledger, data, {"mptcp-cut": 3.0, "dcm": 7.0})
-        later = difference(times["dcm"].value, times["mptcp-cut"].value)
-        ledger.judge("slower", told("{:.2f} ms", later), later)
-
-
-@dataclass(frozen=True)
-class Fig11(Shift):
-    """The claims of section 5.2 on traffic shifting."""
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the shift times, and their order, at each delay."""
-        times = self.judge_times(ledger, data, {"amp": 3.0, "xmp": 3.0, "dcm": 7.0})
-        amp, xmp, dcm = (times[s].value for s in ("amp", "xmp", "dcm"))
-        ledger.judge("alike", f"AMP {times['amp']} ms, XMP {times['xmp']} ms", amp, xmp)
-        later = ratio(dcm, None if amp is None or xmp is None else max(amp, xmp))
-        shown = told("{:.2f} times the slower of AMP and XMP", later)
-        ledger.judge("slower", shown, later, paper=7 / 3)
-
-
-FIG6 = Fig6("A-fig6", schemes=("mptcp-cut", "dcm"))
-FIG11 = Fig11("A-fig11", schemes=("amp", "xmp", "dcm"))

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from linkpool.experiments import columns as declared
+from linkpool.experiments import panels
 from linkpool.experiments.amp import incast, queues, setting, syndrome
 from linkpool.experiments.amp.incast import SIZE, Load
 from linkpool.experiments.amp.queues import Distribution
-from linkpool.experiments.amp.syndrome import FIG9, Mix, draw_spreads
+from linkpool.experiments.amp.syndrome import Fig9, Mix
 from linkpool.experiments.rows import each_named, mean, median, ratio, spread, values
 from linkpool.result import Result
 from linkpool.stats import jain
@@ -42,11 +42,9 @@ CALM = syndrome.Mix("amp", multipath=1, dctcp=4)
 class Gamma(setting.Delayed):
     """AMP with gamma from 1 to 10, in incast and beside a few long flows."""
 
-    id: str = "A-gamma"
     gammas: tuple[int, ...] = tuple(range(1, 11))
     ks: tuple[int, ...] = incast.FLOWS
     bursts: int = incast.BURSTS
-    columns: ClassVar = declared.columns("amp", "A-gamma")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return incast of AMP with each gamma and of DCTCP, and the calm mix."""
@@ -91,11 +89,11 @@ class Gamma(setting.Delayed):
             axes.bar(self.gammas, found, color=LOOKS["amp"].colour)
 
         calm = "4 DCTCP flows and 1 AMP flow, {} links"
-        panels = [
+        both = [
             Panel(means, f"incast of {SIZE}, {{}} links", "γ (rounds)", "mean FCT (ms)"),
             Panel(alarms, calm, "γ (rounds)", "suppressions in 1 s"),
         ]
-        return Frame(panels, self.title, (4.0, 2.6), sharey="col", legend=4)
+        return Frame(both, self.title, (4.0, 2.6), sharey="col", legend=4)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the three remarks on gamma."""
@@ -149,9 +147,6 @@ def _ms(value: float | None) -> float:
     return float("nan") if value is None else 1e3 * value
 
 
-GAMMA = Gamma()
-
-
 STABLE = 6
 """The tau from which the paper finds one episode only."""
 _LOOKS = (("#9ad9c5", "o"), ("#009e73", "s"), ("#00513b", "^"))
@@ -161,12 +156,10 @@ _LOOKS = (("#9ad9c5", "o"), ("#009e73", "s"), ("#00513b", "^"))
 class Fig7(setting.Delayed):
     """3, 4 and 5 AMP flows alone on the bottleneck, tau from 1 to 12."""
 
-    id: str = "A-fig7"
     flows: tuple[int, ...] = (3, 4, 5)
     taus: tuple[int, ...] = tuple(range(1, 13))
     duration_s: float = syndrome.DURATION_S
     over: ClassVar = ("delays", "flows", "taus")
-    columns: ClassVar = declared.columns("amp", "A-fig7")
 
     def point(self, seed: int, delay: str, flows: int, tau: int) -> Point:
         """Return the run of so many flows with a tau."""
@@ -246,9 +239,6 @@ def _range(values: Sequence[float]) -> str:
     return f"{show_number(min(values))} to {show_number(max(values))}" if values else "no data"
 
 
-FIG7 = Fig7()
-
-
 WITHOUT = "amp-nossr"
 OTHERS = ("dcm", "xmp")
 SCHEMES = (*OTHERS, "amp", WITHOUT)
@@ -259,12 +249,10 @@ FLOWS = 4
 class Ssr(setting.Delayed):
     """Incast, fairness and queue length with AMP's suppression off, beside the other schemes."""
 
-    id: str = "A-ssr"
     ks: tuple[int, ...] = incast.FLOWS
-    dctcp: tuple[int, ...] = FIG9.dctcp
+    dctcp: tuple[int, ...] = Fig9.dctcp
     bursts: int = incast.BURSTS
     duration_s: float = syndrome.DURATION_S
-    columns: ClassVar = declared.columns("amp", "A-ssr")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the incasts, the mixes of Figure 9(c), and the mixes of Figure 10(b)."""
@@ -298,34 +286,29 @@ class Ssr(setting.Delayed):
     def frame(self) -> Frame:
         """Return mean completion times, Jain's index and queue lengths side by side."""
 
-        def times(axes: Axes, data: pl.DataFrame) -> None:
-            fct = data.filter(load="incast")
-            found = {
-                s: [mean(fct, "value", scheme=s, k=k) for k in self.ks] for s in ("dctcp", *SCHEMES)
-            }
-            means = {s: [None if m is None else 1e3 * m for m in of] for s, of in found.items()}
-            style.bars(axes, [str(k) for k in self.ks], means)
-            style.plain_log(axes, bottom=0.1)
-
-        def fairness(axes: Axes, data: pl.DataFrame) -> None:
-            for scheme in SCHEMES:
-                at = {"load": "fairness", "scheme": scheme}
-                runs = [values(data, "value", **at, k=n).tolist() for n in self.dctcp]
-                draw_spreads(axes, scheme, self.dctcp, [Spread.of(of) for of in runs])
-            axes.set_xticks(self.dctcp)
-
         def lengths(axes: Axes, data: pl.DataFrame) -> None:
             for scheme, found in _queues(data, SCHEMES).items():
                 found.draw(axes, scheme)
 
         multipath = "4 multipath flows, {} links"
         incasts, mixed = f"incast of {SIZE}, {{}} links", "4 multipath + 4 DCTCP, {} links"
-        panels = [
-            Panel(times, incasts, "flows in a burst", "mean FCT (ms)"),
-            Panel(fairness, multipath, "DCTCP flows", "Jain's index"),
+        labels: dict[str, Any] = {"title": incasts, "x": "flows in a burst", "y": "mean FCT (ms)"}
+        of_lines: dict[str, Any] = {"title": multipath, "x": "DCTCP flows", "y": "Jain's index"}
+        ms = self.of("1e3 * mean value load=incast")
+        shown = [
+            panels.bars(ms, ("dctcp", *SCHEMES), "k", self.ks, log=0.1, **labels),
+            panels.lines(
+                lambda rows: Spread.of(values(rows, "value").tolist()),
+                SCHEMES,
+                "k",
+                self.dctcp,
+                keys={"load": "fairness"},
+                axes={"xticks": self.dctcp},
+                **of_lines,
+            ),
             Panel(lengths, mixed, "queue length (packets)", "CDF"),
         ]
-        return Frame(panels, self.title, (3.4, 2.5), sharey=False)
+        return Frame(shown, self.title, (3.4, 2.5), sharey=False)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge "all three approaches present equally poor performance" in each figure."""
@@ -362,6 +345,3 @@ def _queues(data: pl.DataFrame, schemes: Sequence[str]) -> dict[str, Distributio
 
 def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:
     return replace(point, keys={"load": load, "delay": delay, "scheme": scheme, "k": k})
-
-
-SSR = Ssr()

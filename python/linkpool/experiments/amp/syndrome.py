@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
+from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Kept
-from linkpool.experiments.rows import each_named, spread
-from linkpool.experiments.rows import ratio as over
+from linkpool.experiments.formulas import Found, Quantity
+from linkpool.experiments.rows import spread
 from linkpool.experiments.scenarios import scenario
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, cases, grade, most, together
+from linkpool.study.claims import cases, grade, most, together
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -34,7 +35,6 @@ SYNDROME = 1.25
 KEYS = ("delay", "scheme", "multipath", "dctcp", "subflows", "mark", "cwnd_min")
 """What sets a mix apart, in the data."""
 
-COLUMNS = declared.columns("amp", "longflows")
 SUPPRESSIONS = pl.col("suppressions").cast(pl.UInt32)
 
 
@@ -110,7 +110,7 @@ class Mixes(setting.Delayed):
 
     duration_s: float = field(default=DURATION_S, kw_only=True)
     kept: ClassVar = Kept("flows", ["label", "goodput_bps", SUPPRESSIONS])
-    columns: ClassVar = COLUMNS
+    terms: ClassVar[Mapping[str, Quantity]] = {"ratio": lambda rows: ratio(rows)}
 
     def mixes(self) -> list[Mix]:
         """Return the mixes, whatever the delay."""
@@ -141,14 +141,9 @@ ABOVE = "(ratio of goodputs above the bars)"
 GBPS = "goodput of a flow (Gbit/s)"
 
 
-def ratio_of(data: pl.DataFrame, mix: Mix) -> Spread:
-    """Return a multipath flow's goodput over a DCTCP flow's."""
-    return ratio(mix.rows(data))
-
-
 def first(data: pl.DataFrame, mixes: Sequence[tuple[int, Mix]]) -> int | None:
     """Return the first number whose mix shows the syndrome."""
-    means = ((number, ratio_of(data, mix).value) for number, mix in mixes)
+    means = ((number, ratio(mix.rows(data)).value) for number, mix in mixes)
     return next((n for n, mean in means if mean is not None and mean > SYNDROME), None)
 
 
@@ -194,23 +189,22 @@ class Fig4a(Mixes):
         """Return 1 to 8 subflows with 8 DCTCP flows, and 2 subflows with 10 to 24."""
         return [mix for _, mix in BY_SUBFLOWS] + [mix for n, mix in BY_FLOWS if n != 8]
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge where the syndrome begins, and the ratio at four subflows."""
-        two, four = ratio_of(data, BY_SUBFLOWS[1][1]), ratio_of(data, BY_SUBFLOWS[3][1])
-        ledger.judge("r2", f"an XMP flow gets {two} times a DCTCP flow's goodput", two.value)
+    def begins(self, data: pl.DataFrame) -> Found:
+        """Judge the number of subflows with which the syndrome begins."""
         start = first(data, BY_SUBFLOWS[1:])
         note = (
             f"first number of subflows, from 2 on, with a ratio above {SYNDROME}; partly: one off"
         )
         shown = "never" if start is None else f"{start} subflows"
-        ledger.judge("begins", shown, grade(start == 3, start in (2, 4), note))
-        ledger.judge("r4", str(four), four.value)
+        return Found.of(shown, grade(start == 3, start in (2, 4), note))
+
+    def again(self, data: pl.DataFrame) -> Found:
+        """Judge the number of DCTCP flows with which it begins again."""
         again = first(data, BY_FLOWS)
         note = f"first of {', '.join(map(str, DCTCP_FLOWS))} flows with a ratio above {SYNDROME} "
-        judged = grade(
-            again in (14, 16, 18), again in (12, 20), note + "is 14 to 18; partly: 12 to 20"
-        )
-        ledger.judge("r2-flows", "never" if again is None else f"{again} DCTCP flows", judged)
+        note += "is 14 to 18; partly: 12 to 20"
+        judged = grade(again in (14, 16, 18), again in (12, 20), note)
+        return Found.of("never" if again is None else f"{again} DCTCP flows", judged)
 
     def frame(self) -> Frame:
         """Return goodputs against subflows as the paper, and against flows beside it."""
@@ -233,12 +227,6 @@ class Fig4b(Mixes):
         """Return the mixes with K = 20, and with K = 10 for comparison."""
         return [mix for _, mix in AT_20] + [replace(EIGHT, mark=10)]
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the gap at 8 DCTCP flows, and the effect of the larger threshold."""
-        large, small = ratio_of(data, EIGHT), ratio_of(data, replace(EIGHT, mark=10))
-        ledger.judge("gap", str(large), large.value)
-        ledger.judge("marginal", f"{large} against {small}", over(large.value, small.value))
-
     def frame(self) -> Frame:
         """Return goodputs against the number of DCTCP flows."""
         title = "goodput of an XMP flow and of the DCTCP flows beside it, K = 20"
@@ -257,21 +245,18 @@ class Cwnd1(Mixes):
         """Return the mixes with either floor."""
         return [replace(mix, cwnd_min=floor) for floor in (1, 2) for _, mix in FLOORS]
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the ratio with one XMP flow and with four."""
-        one, four = FLOORS[0][1], FLOORS[-1][1]
-        low, usual = ratio_of(data, one), ratio_of(data, replace(one, cwnd_min=2))
+    def less(self, data: pl.DataFrame) -> Found:
+        """Judge the ratio with one XMP flow by that with the usual floor."""
+        one = FLOORS[0][1]
+        low, usual = ratio(one.rows(data)), ratio(replace(one, cwnd_min=2).rows(data))
         less = low.value is not None and usual.value is not None and low.value < usual.value
-        none = less and (low.value or 0.0) <= SYNDROME
         note = f"ratio lower than with cwnd_min = 2, and at most {SYNDROME}; partly: lower"
-        shown = f"ratio {low}; with cwnd_min = 2 it is {usual}"
-        ledger.judge("one", shown, grade(none, less, note))
-        back = ratio_of(data, four)
-        ledger.judge("four", f"ratio {back}", back.value)
+        judged = grade(less and (low.value or 0.0) <= SYNDROME, less, note)
+        return Found.of(f"ratio {low}; with cwnd_min = 2 it is {usual}", judged)
 
     def frame(self) -> Frame:
         """Return goodputs against the number of XMP flows, for either floor."""
-        panels = [
+        both = [
             goodputs(
                 [(m, replace(mix, cwnd_min=floor)) for m, mix in FLOORS],
                 f"cwnd_min = {floor}",
@@ -281,16 +266,16 @@ class Cwnd1(Mixes):
             for floor in (1, 2)
         ]
         title = "goodput of XMP flows of 4 subflows beside 8 DCTCP flows, K = 10"
-        return Frame(panels, title, (3.6, 2.5), sharey="row")
+        return Frame(both, title, (3.6, 2.5), sharey="row")
 
 
 EQUAL = 0.005
 """Two indices that differ by no more are equal, as far as a figure shows."""
 
 
-def fairness(data: pl.DataFrame, mix: Mix) -> Spread:
+def fairness(rows: pl.DataFrame) -> Spread:
     """Return Jain's index over all flows of a mix, by seed."""
-    return spread(mix.rows(data), lambda run: jain(run["goodput_bps"].to_numpy()))
+    return spread(rows, lambda run: jain(run["goodput_bps"].to_numpy()))
 
 
 @dataclass(frozen=True)
@@ -310,55 +295,53 @@ class Fig9(Mixes):
             for scheme in self.schemes
         ]
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the order of the schemes, and where they are alike."""
+    terms: ClassVar = {"jain": fairness}
+
+    def best(self, data: pl.DataFrame) -> Found:
+        """Judge in how many mixes AMP is fairer than both others."""
         ahead, better = [], []
-        for m in self.multipath:
-            for n in self.dctcp:
-                index = self._indices(data, m, n)
-                others = [index[s] for s in self.schemes if s != "amp" and s in index]
-                if "amp" in index and others:
-                    ahead.append(index["amp"] >= max(others) - EQUAL)
-                    better.append(index["amp"] > max(others) + EQUAL)
+        for m, n in product(self.multipath, self.dctcp):
+            index = self._indices(data, m, n)
+            others = [index[s] for s in self.schemes if s != "amp" and s in index]
+            if "amp" in index and others:
+                ahead.append(index["amp"] >= max(others) - EQUAL)
+                better.append(index["amp"] > max(others) + EQUAL)
         shown = f"not worse in {cases(ahead)}, better in {cases(better)}"
         note = f"Jain's index of AMP not below either other's by more than {EQUAL}"
         above = most(better, f"above both by more than {EQUAL}", all_of=0.5, some=0.25)
-        ledger.judge("best", shown, together(most(ahead, note), above))
-        for m in (1, 2):
-            index = self._indices(data, m, 4)
-            gap = max(index.values()) - min(index.values()) if len(index) > 1 else None
-            words = {"m": m, "plural": "s" if m > 1 else ""}
-            ledger.judge("weak-{m}", each_named(index, "{:.3f}"), gap, **words)
+        return Found.of(shown, together(most(ahead, note), above))
+
+    def gap(self, data: pl.DataFrame) -> float | None:
+        """Return how far the schemes' indices are from each other."""
+        found = [fairness(data.filter(scheme=s)).value for s in self.schemes]
+        index = [one for one in found if one is not None]
+        return max(index) - min(index) if len(index) > 1 else None
+
+    def drops(self, data: pl.DataFrame) -> Found:
+        """Say of DCM and XMP whether more flows are less fair."""
         one, four = self._indices(data, 1, 4), self._indices(data, 4, 4)
-        drops = [one[s] - four[s] >= 0.05 for s in ("dcm", "xmp") if s in one and s in four]
-        shown = f"with 1: {each_named(one, '{:.3f}')}; with 4: {each_named(four, '{:.3f}')}"
-        ledger.judge("more", shown, drops)
+        both = [s for s in ("dcm", "xmp") if s in one and s in four]
+        return Found.of("", [one[s] - four[s] >= 0.05 for s in both])
 
     def _indices(self, data: pl.DataFrame, multipath: int, dctcp: int) -> dict[str, float]:
-        mixes = {s: Mix(s, multipath=multipath, dctcp=dctcp) for s in self.schemes}
-        means = {scheme: fairness(data, mix).value for scheme, mix in mixes.items()}
+        rows = data.filter(multipath=multipath, dctcp=dctcp)
+        means = {scheme: fairness(rows.filter(scheme=scheme)).value for scheme in self.schemes}
         return {scheme: mean for scheme, mean in means.items() if mean is not None}
 
     def frame(self) -> Frame:
         """Return Jain's index against DCTCP flows, a panel per number of multipath flows."""
-
-        def panel(multipath: int) -> Panel:
-            def paint(axes: Axes, data: pl.DataFrame) -> None:
-                for scheme in self.schemes:
-                    mixes = [Mix(scheme, multipath=multipath, dctcp=n) for n in self.dctcp]
-                    draw_spreads(axes, scheme, self.dctcp, [fairness(data, mix) for mix in mixes])
-                axes.set_xticks(self.dctcp)
-
-            return Panel(paint, f"{multipath} multipath, {{}} links", "DCTCP flows", "Jain's index")
-
-        return Frame([panel(m) for m in self.multipath], self.title, (3.0, 2.4))
-
-
-def draw_spreads(axes: Axes, scheme: str, xs: Sequence[int], found: Sequence[Spread]) -> None:
-    """Draw the means of a scheme and their ranges over the seeds, where there are some."""
-    shown = [(x, of) for x, of in zip(xs, found, strict=True) if of.value]
-    ends = ([of.low for _, of in shown], [of.high for _, of in shown])
-    style.lines(axes, scheme, [x for x, _ in shown], [of.value or 0.0 for _, of in shown], *ends)
-
-
-FIG4A, FIG4B, CWND1, FIG9 = Fig4a("A-fig4a"), Fig4b("A-fig4b"), Cwnd1("A-cwnd1"), Fig9("A-fig9")
+        drawn = [
+            panels.lines(
+                fairness,
+                self.schemes,
+                "dctcp",
+                self.dctcp,
+                keys={"multipath": m},
+                axes={"xticks": self.dctcp},
+                title=f"{m} multipath, {{}} links",
+                x="DCTCP flows",
+                y="Jain's index",
+            )
+            for m in self.multipath
+        ]
+        return Frame(drawn, self.title, (3.0, 2.4))

@@ -5,9 +5,9 @@ The transports, the fabric and the numbers of the paper are those of each experi
 
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -15,13 +15,12 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
+from linkpool.experiments.formulas import Quantity
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
-from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, above, below
 from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -176,11 +175,10 @@ class Cell:
         short = self.short
         return short.filter(what).height / short.height if short.height else None
 
-    def by_seed(self, of: "Callable[[Cell], float | None]") -> dict[int, float]:
-        """Return a quantity of each seed alone that has it."""
-        parts = self.rows.partition_by("seed", as_dict=True) if self.rows.height else {}
-        found = {int(seed): of(Cell(rows)) for (seed,), rows in parts.items()}
-        return {seed: value for seed, value in found.items() if value is not None}
+    def percentile(self, q: float) -> float | None:
+        """Return a quantile of the completion times of short flows that finished, ms."""
+        value = self.short["fct_established_s"].drop_nulls().quantile(q, "linear")
+        return None if value is None else 1e3 * value
 
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the share of flows left out."""
@@ -191,15 +189,22 @@ class Cell:
 
 NOTHING = Cell(declared.nothing(COLUMNS))
 
-Of: TypeAlias = Callable[[Any], "float | None"]
-"""A quantity of a cell, be it of flows or of sums of each run."""
 
-FCT, DEVIATION = attrgetter("fct.mean"), attrgetter("fct.sd")
-"""The mean completion time of short flows and its standard deviation, ms."""
-GOODPUT, GOODPUT_DEVIATION = attrgetter("goodput.mean"), attrgetter("goodput.sd")
-"""The mean goodput of long flows and its standard deviation, Mbit/s."""
-UTILISATION, LOSS = attrgetter("utilisation"), attrgetter("loss")
-"""The mean utilisation of the core and its mean loss rate, per cent."""
+def quantities(cell: Callable[[pl.DataFrame], Any]) -> dict[str, Quantity]:
+    """Return what formulas call the quantities of cells, which are of flows or of sums of runs.
+
+    Times are in ms, goodputs in Mbit/s, shares of the core in per cent.
+    """
+    of: dict[str, Quantity] = {
+        "fct": attrgetter("fct.mean"),
+        "sd": attrgetter("fct.sd"),
+        "goodput": attrgetter("goodput.mean"),
+        "goodput-sd": attrgetter("goodput.sd"),
+        "core": attrgetter("utilisation"),
+        "loss": attrgetter("loss"),
+        "times": str,
+    }
+    return {name: lambda rows, of=one: of(cell(rows)) for name, one in of.items()}  # type: ignore[misc]
 
 
 def written(fct: Sample, unfinished: int, never: int) -> str:
@@ -209,6 +214,15 @@ def written(fct: Sample, unfinished: int, never: int) -> str:
     sd = "" if fct.sd is None else f" ± {fct.sd:.3g}"
     missing = f", {unfinished} unfinished" if unfinished else ""
     return f"{fct.mean:.3g}{sd} ms{missing}" + (f", {never} not established" if never else "")
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    **quantities(Cell),
+    "rates": lambda rows: with_sd(Cell(rows).goodput),
+    "dropped": lambda rows: Cell(rows).dropped,
+    "p99": lambda rows: Cell(rows).percentile(0.99),
+    "p99.9": lambda rows: Cell(rows).percentile(0.999),
+}
 
 
 def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
@@ -222,16 +236,11 @@ class Mixed(LongRuns, ABC):
     """An experiment of runs of the common scenario."""
 
     step_s: ClassVar = 0.1
+    terms: ClassVar[Mapping[str, Quantity]] = QUANTITIES
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow, and one per second and port of a core switch."""
         return measure(result)
-
-
-def percentile(cell: Cell, q: float) -> float | None:
-    """Return a quantile of the completion times of short flows, ms."""
-    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
-    return None if value is None else 1e3 * value
 
 
 def percent(value: float | None) -> str:
@@ -244,55 +253,20 @@ def number(value: float | None, unit: str) -> str:
     return "no data" if value is None else f"{show_number(value)} {unit}"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of a table of the paper: means and deviations, ms and Mbit/s; the core in per cent."""
-
-    fct: float
-    fct_sd: float
-    goodput: float
-    goodput_sd: float
-    utilisation: float
-    loss: float
-
-
-def judge_row(ledger: Ledger, scheme: str, cell: Cell, paper: Row) -> None:
-    """Judge each number of a row."""
-    fct, goodput = cell.fct, cell.goodput
-    words = {"scheme": scheme, **asdict(paper)}
-    ledger.judge("fct-{scheme}", str(cell), fct.mean, **words)
-    ledger.judge("sd-{scheme}", number(fct.sd, "ms"), fct.sd, **words)
-    shown = "no data" if goodput.mean is None else f"{with_sd(goodput)} Mbps"
-    ledger.judge("goodput-{scheme}", shown, goodput.mean, **words)
-    ledger.judge("core-{scheme}", percent(cell.utilisation), cell.utilisation, **words)
-    shown = f"{percent(cell.loss)}; of all packets {percent(cell.dropped)}"
-    ledger.judge("loss-{scheme}", shown, cell.loss, **words)
-
-
-def with_sd(of: Sample) -> str:
+def with_sd(of: Sample) -> str | None:
     """Write a mean and, if there is one, its deviation."""
+    if of.mean is None:
+        return None
     return f"{of.mean:.3g}" + ("" if of.sd is None else f" ± {of.sd:.3g}")
 
 
-def panels(schemes: Sequence[str]) -> list[Panel]:
-    """Return a panel for each column of a table."""
-
-    def panel(label: str, of: Of, deviation: Of | None = None) -> Panel:
-        def paint(axes: Axes, data: pl.DataFrame) -> None:
-            found = cells(data, "scheme")
-            here = {s: found.get(s, NOTHING) for s in schemes}
-            around = None if deviation is None else {s: [deviation(c)] for s, c in here.items()}
-            style.bars(axes, [""], {s: [of(c)] for s, c in here.items()}, around)
-
-        return Panel(paint, label, from_zero=True)
-
-    fct, goodput = "FCT of short flows (ms), mean ± sd", "goodput of long flows (Mbps), mean ± sd"
-    return [
-        panel(fct, FCT, DEVIATION),
-        panel(goodput, GOODPUT, GOODPUT_DEVIATION),
-        panel("mean core utilisation (%)", UTILISATION),
-        panel("mean core loss (%)", LOSS),
-    ]
+SHOWN = {
+    "fct": ("FCT of short flows (ms), mean ± sd", "sd"),
+    "goodput": ("goodput of long flows (Mbps), mean ± sd", "goodput-sd"),
+    "core": ("mean core utilisation (%)", None),
+    "loss": ("mean core loss (%)", None),
+}
+"""What tables and figures show of a cell, how they name it, and its deviation."""
 
 
 def tail(
@@ -321,24 +295,3 @@ def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
         share = 1.0 - np.arange(x.size) / x.size
         axes.step(x, share, look.dash, color=look.colour, label=NAMES[scheme], where="pre")
     axes.set_yscale("log")
-
-
-def least(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
-    """Judge "the lowest", over the seeds."""
-    return below(*(of_all[s].by_seed(of) for s in (scheme, *others)))
-
-
-def greatest(of_all: Mapping[str, Cell], of: Of, scheme: str, others: Sequence[str]) -> Judged:
-    """Judge "the highest", over the seeds."""
-    return above(*(of_all[s].by_seed(of) for s in (scheme, *others)))
-
-
-def listed(of: Mapping[str, "float | None"], unit: str) -> str:
-    """Write a value of each scheme."""
-    shown = [f"{NAMES[s]} {number(v, unit)}" for s, v in of.items() if v is not None]
-    return ", ".join(shown) or "no data"
-
-
-def listed_of(cells: Mapping[str, Cell], of: Of, unit: str) -> str:
-    """Write a quantity of each scheme."""
-    return listed({scheme: of(cell) for scheme, cell in cells.items()}, unit)

@@ -1,43 +1,36 @@
 """MMPTCP, Table 4 and Figures 6, 7 and 10: settings of both phases, and when they change."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from operator import attrgetter
 from random import Random
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments import columns as declared
+from linkpool.experiments import panels
 from linkpool.experiments.declared import Kept, LongRuns
+from linkpool.experiments.formulas import Found
 from linkpool.experiments.mmptcp import mixed, setting, summary
 from linkpool.experiments.mmptcp.mixed import (
-    FCT,
-    GOODPUT,
     LONG,
     LONG_SHARE,
-    NOTHING,
     OVERSUBSCRIBED,
     QUIET_S,
     SHORT,
     Mix,
     Mixed,
-    Of,
-    listed_of,
-    number,
 )
 from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.experiments.mmptcp.summary import Summarised, summarise
-from linkpool.experiments.rows import ratio
+from linkpool.experiments.rows import by_seed
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, Verdict, above, grade, more, weakest
+from linkpool.study.claims import Verdict, above, grade, weakest
 from linkpool.study.experiment import each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
@@ -68,11 +61,10 @@ def row_of(rows: pl.DataFrame) -> pl.DataFrame:
 class Tab4(Summarised):
     """All flows are MMPTCP's."""
 
-    id: str = "M-tab4"
     trees: tuple[Tree, ...] = TREES
     thresholds: tuple[str, ...] = THRESHOLDS
     over: ClassVar = ("trees", "thresholds")
-    columns: ClassVar = declared.columns("mmptcp", "M-tab4")
+    terms: ClassVar = {**summary.QUANTITIES, "recovered": lambda rows: _recovered(rows)}
 
     def point(self, seed: int, tree: Tree, threshold: str) -> Point:
         """Return the run with a threshold."""
@@ -90,32 +82,28 @@ class Tab4(Summarised):
         """Return the trees."""
         return each("tree", [tree.name for tree in self.trees])
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge means and their order, and the counts of Figure 4, on each tree."""
-        found = _by_threshold(data)
-        cells = {t: found.get(t, summary.NOTHING) for t in THRESHOLDS}
-        fct = {t: cell.fct.mean for t, cell in cells.items()}
-        for threshold, mean in MEANS_MS.items():
-            words = {"threshold": threshold, "mean": mean}
-            ledger.judge("mean-{threshold}", str(cells[threshold]), fct[threshold], **words)
-        worse = more(ratio(fct["3"], fct["9"]), 158 / 112)
-        ledger.judge("three-worst", f"{cells['3']} against {cells['9']}", worse)
-        few = ("3", "5", "7", "auto")
-        beyond = [value for t in self.thresholds if t not in few and (value := fct[t])]
-        shown = f"{min(beyond):.3g} to {max(beyond):.3g} ms" if beyond else "no data"
-        ledger.judge("flat", shown, max(beyond) / min(beyond) if beyond else None)
-        three, nine, most = (_recovered(cells[t]) for t in ("3", "9", "23"))
-        shown, note = (
-            "no data",
-            "fewer at 9 than at 3 and at most 1% at 23; partly: fewer at 23 than at 3",
-        )
-        judged = grade(False, False, note)
-        if three is not None and nine is not None and most is not None:
-            shown = f"{three:.1%}, {nine:.1%}, {most:.1%} of the flows met one"
-            judged = grade(three > nine and most <= 0.01, three > most, note)
-        ledger.judge("spurious", shown, judged)
-        shares = {t: cells[t].with_timeout for t in ("3", "9", "auto", "23")}
-        seeds = [cells[t].by_seed(attrgetter("with_timeout")) for t in shares]
+    def flat(self, data: pl.DataFrame) -> Found:
+        """Return the largest mean above 7 over the smallest."""
+        above_7 = [t for t in self.thresholds if t not in ("3", "5", "7", "auto")]
+        of = self.of("fct")
+        means = [value for t in above_7 if (value := of(data.filter(threshold=t)))]
+        if not means:
+            return Found.of("no data", None)
+        return Found.of(f"{min(means):.3g} to {max(means):.3g} ms", max(means) / min(means))
+
+    def spurious(self, data: pl.DataFrame) -> Found:
+        """Judge the flows with a fast retransmission at thresholds of 3, 9 and 23."""
+        note = "fewer at 9 than at 3 and at most 1% at 23; partly: fewer at 23 than at 3"
+        three, nine, most = (_recovered(data.filter(threshold=t)) for t in ("3", "9", "23"))
+        if three is None or nine is None or most is None:
+            return Found.of("no data", grade(False, False, note))
+        judged = grade(three > nine and most <= 0.01, three > most, note)
+        return Found.of(f"{three:.1%}, {nine:.1%}, {most:.1%} of the flows met one", judged)
+
+    def timeouts(self, data: pl.DataFrame) -> Found:
+        """Judge the order of the shares of flows with a timeout."""
+        of, order = self.of("with-timeout"), ("3", "9", "auto", "23")
+        seeds = [by_seed(data, of, threshold=t) for t in order]
         rising = weakest(*(above(b, a) for a, b in pairwise(seeds))).verdict
         ends = above(seeds[-1], seeds[0]).verdict
         note = (
@@ -123,66 +111,51 @@ class Tab4(Summarised):
         )
         note += "over the seeds; partly: 3 below 23 in the mean"
         judged = grade(rising is Verdict.REPRODUCED, ends is not Verdict.NOT, note)
-        shown = ", ".join(f"{t}: {share:.1%}" for t, share in shares.items() if share is not None)
-        ledger.judge("timeouts", shown or "no data", judged)
+        shares = ((t, of(data.filter(threshold=t))) for t in order)
+        shown = ", ".join(f"{t}: {share:.1%}" for t, share in shares if share is not None)
+        return Found.of(shown or "no data", judged)
 
-    def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw mean completion times, and how flows met retransmissions and timeouts."""
-        figure, axes = style.panels(
-            len(self.trees), 2, f"{self.id}: {self.title}", (4.6, 2.6), sharey=False
-        )
-        for i, tree in enumerate(self.trees):
-            cells = _by_threshold(data.filter(tree=tree.name))
-            left, right = axes[i]
-            _draw_means(left, cells, self.thresholds)
-            _draw_counts(right, cells, self.thresholds)
-            left.set_title(f"{tree.name}, {tree.hosts} hosts")
-            right.set_title(f"{tree.name}, {tree.hosts} hosts")
-            left.set_ylabel("FCT of short flows (ms), mean ± sd")
-            right.set_ylabel("share of short flows")
-        for at in axes[-1]:
-            at.set_xlabel("duplicate-ACK threshold of phase 1")
-        style.legend(figure, axes[0, 1])
-        return figure
+    def frame(self) -> Frame:
+        """Return mean completion times, and how flows met retransmissions and timeouts."""
+        at = ("threshold", self.thresholds)
+        bars = panels.bars(self.of("fct"), ["mmptcp"], *at, around=self.of("sd"))
+        looks = {
+            "recovered": ("fast retransmission", "#0072b2", "o"),
+            "with-timeout": ("timeout", "#d55e00", "X"),
+        }
+
+        def means(axes: Axes, data: pl.DataFrame) -> None:
+            bars.paint(axes, data.with_columns(scheme=pl.lit("mmptcp")))
+
+        def counts(axes: Axes, data: pl.DataFrame) -> None:
+            x = range(len(self.thresholds))
+            for name, (event, colour, marker) in looks.items():
+                found = [self.of(name)(data.filter(threshold=t)) for t in self.thresholds]
+                y = [float("nan") if share is None else share for share in found]
+                label = f"at least one {event}"
+                axes.plot(x, y, color=colour, marker=marker, markersize=4, label=label)
+            axes.set_xticks(list(x), list(self.thresholds))
+
+        def panel(draw: Callable[[Axes, pl.DataFrame], None], y: str) -> Panel:
+            def paint(axes: Axes, data: pl.DataFrame) -> None:
+                draw(axes, data)
+                (tree,) = (tree for tree in self.trees if tree.name == data["tree"].first())
+                axes.set_title(f"{tree.name}, {tree.hosts} hosts")
+
+            return Panel(paint, "", "duplicate-ACK threshold of phase 1", y, from_zero=True)
+
+        y = ("FCT of short flows (ms), mean ± sd", "share of short flows")
+        both = [panel(means, y[0]), panel(counts, y[1])]
+        return Frame(both, self.title, (4.6, 2.6), sharey=False, key=1)
 
 
-def _by_threshold(data: pl.DataFrame) -> dict[str, summary.Cell]:
-    parts = data.partition_by("threshold", as_dict=True)
-    return {str(threshold): summary.Cell(rows) for (threshold,), rows in parts.items()}
-
-
-def _recovered(cell: summary.Cell) -> float | None:
+def _recovered(rows: pl.DataFrame) -> float | None:
     """Return the share of established short flows that met a fast retransmission."""
-    flows = int(cell.rows["short"].sum())
-    return int(cell.rows[RECOVERED.name].sum()) / flows if flows else None
+    flows = int(rows["short"].sum())
+    return int(rows[RECOVERED.name].sum()) / flows if flows else None
 
 
-def _draw_means(axes: Axes, cells: Mapping[str, summary.Cell], thresholds: Sequence[str]) -> None:
-    samples = [cells.get(t, summary.NOTHING).fct for t in thresholds]
-    means = {"mmptcp": [s.mean for s in samples]}
-    style.bars(axes, thresholds, means, {"mmptcp": [s.sd for s in samples]})
-    style.from_zero(axes)
-
-
-def _draw_counts(axes: Axes, cells: Mapping[str, summary.Cell], thresholds: Sequence[str]) -> None:
-    x = range(len(thresholds))
-    here = [cells.get(t) for t in thresholds]
-    for name, of, colour, marker in (
-        ("fast retransmission", _recovered, "#0072b2", "o"),
-        ("timeout", lambda cell: cell.with_timeout, "#d55e00", "X"),
-    ):
-        shares = [None if cell is None else of(cell) for cell in here]
-        y = [float("nan") if share is None else share for share in shares]
-        axes.plot(x, y, color=colour, marker=marker, markersize=4, label=f"at least one {name}")
-    axes.set_xticks(list(x), list(thresholds))
-    style.from_zero(axes)
-
-
-TAB4 = Tab4()
-
-
-SUFFIXES = {f"mmptcp{end}": end for end in ENDS}
-"""The schemes, and the ends of their claims' names."""
+SCHEMES = tuple(f"mmptcp{end}" for end in ENDS)
 ESTABLISHED = (pl.col("label") == SHORT) & pl.col("established_s").is_not_null()
 """Short flows that were established: the paper counts only these."""
 NO_TIMES = pl.Series("fct_established_s", dtype=pl.Float64)
@@ -204,18 +177,27 @@ MEASURED: Value = {
 """Half of the flows are of one packet, 90% of fewer than 267, and none reaches 3 MB."""
 
 
+def _quantile(rows: pl.DataFrame, q: float) -> float | None:
+    """Return a quantile of the completion times of short flows that finished, ms."""
+    return (1e3 * rows["fct_established_s"].drop_nulls()).quantile(q, "linear")
+
+
 @dataclass(frozen=True)
 class Thresholds(LongRuns):
     """All flows are MMPTCP's; sizes of short flows vary."""
 
-    id: str = "M-fig6"
     size: str = "uniform"
     step_s: ClassVar = 0.1
     thresholds_kb: tuple[int, ...] = THRESHOLDS_KB
-    schemes: ClassVar = tuple(SUFFIXES)
+    schemes: ClassVar = SCHEMES
+    varied: ClassVar = ("threshold_kb", "thresholds_kb")
+    terms: ClassVar = {
+        "p50": partial(_quantile, q=0.5),
+        "p99": partial(_quantile, q=0.99),
+        "p99.9": partial(_quantile, q=0.999),
+    }
     over: ClassVar = ("schemes", "thresholds_kb")
     kept: ClassVar = Kept("flows", ["fct_established_s"], ESTABLISHED)
-    columns: ClassVar = declared.columns("mmptcp", "M-fig6")
 
     def point(self, seed: int, scheme: str, threshold: int) -> Point:
         """Return the run of a scheme with a threshold."""
@@ -224,27 +206,11 @@ class Thresholds(LongRuns):
         mix = Mix(scheme, scheme, ARRIVALS, self.duration_s, size=size, keys=keys)
         return mix.point({"scheme": scheme, "threshold_kb": threshold}, seed)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the tail and the middle of the distribution at the ends of the thresholds."""
-        cells = _times(data)
-        low, high = min(self.thresholds_kb), max(self.thresholds_kb)
-        for scheme, suffix in SUFFIXES.items():
-            first, last = (cells.get((t, scheme), NO_TIMES) for t in (low, high))
-            words = {"suffix": suffix, "scheme": scheme}
-            for name, q in (("tail-99", 0.99), ("tail-999", 0.999), ("median", 0.5)):
-                before, after = (fct.quantile(q, "linear") for fct in (first, last))
-                shown = f"{number(before, 'ms')} at {low} KB, {number(after, 'ms')} at {high} KB"
-                if name == "median":
-                    ledger.judge("median{suffix}", shown, before, after, **words)
-                    continue
-                tail = {"tail": name, "percentile": f"{q:.1%}"}
-                ledger.judge("{tail}{suffix}", shown, ratio(after, before), **tail, **words)
-
     def frame(self) -> Frame:
         """Return percentiles and tails by threshold, of each scheme."""
 
         def panel(scheme: str, draw: _Draw, title: str, x: str) -> Panel:
-            last = scheme == list(SUFFIXES)[-1]
+            last = scheme == SCHEMES[-1]
 
             def paint(axes: Axes, data: pl.DataFrame) -> None:
                 cells = _times(data)
@@ -254,14 +220,14 @@ class Thresholds(LongRuns):
 
             return Panel(paint, title, x if last else "")
 
-        panels = []
-        for scheme in SUFFIXES:
+        drawn = []
+        for scheme in SCHEMES:
             times = f"{NAMES[scheme]}: FCT of short flows (ms)"
-            panels += [
+            drawn += [
                 panel(scheme, _draw_percentiles, times, "switching threshold (KB)"),
                 panel(scheme, _draw_tails, "share of short flows", "FCT at least (ms)"),
             ]
-        return Frame(panels, self.title, (4.6, 2.8), sharey=False, legend=0, columns=2)
+        return Frame(drawn, self.title, (4.6, 2.8), sharey=False, legend=0, columns=2)
 
 
 _Draw = Callable[[Axes, Mapping[int, pl.Series]], None]
@@ -292,10 +258,6 @@ def _draw_tails(axes: Axes, of: Mapping[int, pl.Series]) -> None:
             line.set(color=colour, label=f"{threshold} KB")
 
 
-FIG6 = Thresholds()
-FIG7 = Thresholds(id="M-fig7", size="measured")
-
-
 RACK = 16
 POD = 64
 SUBFLOWS = {"core": 8, "aggregation": 4, "access": 1}
@@ -306,11 +268,9 @@ SUBFLOWS = {"core": 8, "aggregation": 4, "access": 1}
 class Fig10(Mixed):
     """Both schemes have the same flows between the same hosts, drawn for each seed."""
 
-    id: str = "M-fig10"
     seeds: int = 20
     schemes: ClassVar = ("mmptcp", "mmptcp-as")
     over: ClassVar = ("schemes",)
-    columns: ClassVar = declared.columns("mmptcp", "table")
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme."""
@@ -319,21 +279,6 @@ class Fig10(Mixed):
         work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
         written = partial(_scenario, scheme, seed, self.duration_s)
         return Point({"scheme": scheme}, written, seed, self.duration_s, work)
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge completion times of short flows, at the tail too, and goodputs of long ones."""
-        found = mixed.cells(data, "scheme")
-        cells = {scheme: found.get(scheme, NOTHING) for scheme in self.schemes}
-        compared: dict[str, Of] = {
-            "mean": FCT,
-            "tail-99": partial(mixed.percentile, q=0.99),
-            "tail-999": partial(mixed.percentile, q=0.999),
-        }
-        for name, of in compared.items():
-            seeds = (cells[s].by_seed(of) for s in ("mmptcp-as", "mmptcp"))
-            ledger.judge(name, listed_of(cells, of, "ms"), *seeds)
-        goodput = (GOODPUT(cells[s]) for s in ("mmptcp-as", "mmptcp"))
-        ledger.judge("goodput", listed_of(cells, GOODPUT, "Mbps"), *goodput)
 
     def frame(self) -> Frame:
         """Return the distributions of completion times, and of goodputs."""
@@ -345,8 +290,8 @@ class Fig10(Mixed):
 
         x, y = "goodput at least (Mbps)", "share of long flows"
         long = mixed.tail(self.schemes, x, lambda cell: cell.goodputs, y, "")
-        panels = [times, replace(long, paint=goodputs)]
-        return Frame(panels, f"{self.title}, 512 hosts, 4:1", (4.4, 2.8), sharey=False)
+        both = [times, replace(long, paint=goodputs)]
+        return Frame(both, f"{self.title}, 512 hosts, 4:1", (4.4, 2.8), sharey=False)
 
 
 def _scenario(scheme: str, seed: int, duration_s: float) -> str:
@@ -392,6 +337,3 @@ def _layer(source: int, destination: int) -> str:
     if source // RACK == destination // RACK:
         return "access"
     return "aggregation" if source // POD == destination // POD else "core"
-
-
-FIG10 = Fig10()

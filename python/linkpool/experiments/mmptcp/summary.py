@@ -4,13 +4,15 @@ For the sweeps, which have many runs of many flows, and whose claims are about m
 """
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import ClassVar
 
 import polars as pl
 
 from linkpool.experiments import columns as declared
+from linkpool.experiments.formulas import Quantity
 from linkpool.experiments.mmptcp import mixed
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, SHORT, Mixed
 from linkpool.result import Result
@@ -76,24 +78,23 @@ class Cell:
         flows = int(self.rows["short"].sum())
         return int(self.rows["with_timeout"].sum()) / flows if flows else None
 
-    def by_seed(self, of: "Callable[[Cell], float | None]") -> dict[int, float]:
-        """Return a quantity of each seed alone that has it."""
-        parts = self.rows.partition_by("seed", as_dict=True) if self.rows.height else {}
-        found = {int(seed): of(Cell(rows)) for (seed,), rows in parts.items()}
-        return {seed: value for seed, value in found.items() if value is not None}
-
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the number of flows left out."""
         left_out = int(self.rows["short"].sum()) - int(self.rows["finished"].sum())
         return mixed.written(self.fct, left_out, int(self.rows["not_established"].sum()))
 
 
-NOTHING = Cell(declared.nothing(COLUMNS))
+QUANTITIES: Mapping[str, Quantity] = {
+    **mixed.quantities(Cell),
+    "with-timeout": lambda rows: Cell(rows).with_timeout,
+}
 
 
 @dataclass(frozen=True)
 class Summarised(Mixed, ABC):
     """An experiment of runs of the common scenario of which a row each is kept."""
+
+    terms: ClassVar[Mapping[str, Quantity]] = QUANTITIES
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row."""

@@ -1,131 +1,112 @@
 """MMPTCP, Figures 1, 3 and 9: schemes over subflows, hotspots in the core, and load."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
-from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
-from linkpool.experiments.mmptcp.mixed import (
-    DEVIATION,
-    FCT,
-    GOODPUT,
-    GOODPUT_DEVIATION,
-    LOSS,
-    UTILISATION,
-    Mix,
-    Of,
-    listed,
-    number,
-    percent,
-)
+from linkpool.experiments import panels
+from linkpool.experiments.formulas import Found, Quantity
+from linkpool.experiments.mmptcp.mixed import SHOWN, Mix
 from linkpool.experiments.mmptcp.setting import Tree
-from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
+from linkpool.experiments.mmptcp.summary import QUANTITIES, Summarised
 from linkpool.experiments.mmptcp.tables import ARRIVALS, MANY_ARRIVALS
 from linkpool.experiments.mmptcp.tables import PAIRS as PAIRS_OF_TABLE_3
-from linkpool.experiments.rows import ratio
-from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, above, below, cases, grade, most, together
+from linkpool.experiments.rows import by_seed
+from linkpool.study.claims import above, below, cases, grade, together
 from linkpool.study.experiment import each
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
+from linkpool.study.statistics import Spread
 
 TIE = 0.02
 """Values so near to each other, relatively, count as the same."""
 
-Cells = Mapping[tuple[int, str], Cell]
-"""What was measured, by the value that varies and the scheme."""
 
-
-def cells(data: pl.DataFrame, key: str) -> dict[tuple[int, str], Cell]:
-    """Return what was measured, where column `key` has the value that varies."""
-    parts = data.partition_by(key, "scheme", as_dict=True)
-    return {(int(value), str(scheme)): Cell(rows) for (value, scheme), rows in parts.items()}
+def found_cases(hits: Sequence[bool]) -> Found:
+    """Say in how many cases a claim holds, which its criterion judges."""
+    return Found.of(cases(hits) if hits else "no data", hits)
 
 
 def at_end(
-    of_all: Cells,
-    values: Sequence[int],
-    among: Iterable[str],
-    of: Of,
-    lowest: bool,
-    schemes: tuple[str, ...],
-) -> list[bool]:
-    """Say at each value with data whether `schemes` are, in any order, at that end of all."""
-    hits, every = [], list(among)
-    for value in values:
-        found = {s: v for s in every if (v := of(of_all.get((value, s), NOTHING))) is not None}
-        if len(found) < len(every):
-            continue
-        mine = [found[s] for s in schemes]
-        rest = [v for s, v in found.items() if s not in schemes]
-        if lowest:
-            hits.append(max(mine) <= (1 + TIE) * min(rest))
-        else:
-            hits.append(min(mine) >= (1 - TIE) * max(rest))
-    return hits
+    among: Iterable[str], key: str, quantity: str, end: str, *schemes: str, last: bool = False
+) -> Quantity:
+    """Return what says where schemes are, in any order, at that end of all.
+
+    Args:
+        among: all schemes.
+        key: the column that varies; only values at which all schemes have data count.
+        quantity: what is compared.
+        end: least or greatest.
+        schemes: the schemes.
+        last: at the greatest value alone.
+
+    """
+    of = QUANTITIES[quantity]
+
+    def found(data: pl.DataFrame) -> Found:
+        hits = []
+        for at in data[key].unique().sort()[-1 if last else 0 :]:
+            got = {s: of(data.filter(pl.col(key) == at, pl.col("scheme") == s)) for s in among}
+            if None in got.values():
+                continue
+            mine = [got.pop(scheme) for scheme in schemes]
+            rest = got.values()
+            if end == "least":
+                hits.append(max(mine) <= (1 + TIE) * min(rest))
+            else:
+                hits.append(min(mine) >= (1 - TIE) * max(rest))
+        return found_cases(hits)
+
+    return found
 
 
-PANELS: Mapping[str, tuple[str, Of, Of | None]] = {
-    "fct": ("FCT of short flows (ms), mean ± sd", FCT, DEVIATION),
-    "goodput": ("goodput of long flows (Mbps), mean ± sd", GOODPUT, GOODPUT_DEVIATION),
-    "core": ("mean core utilisation (%)", UTILISATION, None),
-    "loss": ("mean core loss (%)", LOSS, None),
-}
-"""What is drawn against what varies: its label, the quantity, and its deviation."""
+def rises(quantity: str, key: str, scheme: str, data: pl.DataFrame) -> Found:
+    """Judge "rises", from the least value of a column to its greatest: by half; partly: at all."""
+    of = QUANTITIES[quantity]
+    ends = (data[key].min(), data[key].max())
+    before, after = (of(data.filter(pl.col(key).eq_missing(at), scheme=scheme)) for at in ends)
+    low, high = before or 0.0, after or 0.0
+    known = before is not None and after is not None
+    note = f"at least 1.5 times as much at the highest {key}; partly: more"
+    return Found.of("", grade(known and high >= 1.5 * low and high > 0, known and high > low, note))
 
 
 def panel(
-    name: str, key: str, values: Sequence[int], among: Iterable[str], x: str, title: str = "{label}"
+    of: Summarised,
+    name: str,
+    at: Sequence[int],
+    among: Iterable[str],
+    x: str,
+    title: str = "{label}",
 ) -> Panel:
-    """Return a panel of one of `PANELS`, whose label the title has, against column `key`."""
-    label, of, around = PANELS[name]
+    """Return a panel of what `mixed.SHOWN` names, against the column that varies."""
+    label, deviation = SHOWN[name]
+    middle, around = of.of(name), of.of(deviation) if deviation else None
+    assert of.varied is not None, f"nothing varies in {of.id}"
 
-    def paint(axes: Axes, data: pl.DataFrame) -> None:
-        """Draw a line for each scheme, with what is `around` it above and below."""
-        of_all = cells(data, key)
-        for scheme in among:
-            found = [(value, of_all.get((value, scheme), NOTHING)) for value in values]
-            drawn = [(value, mid, cell) for value, cell in found if (mid := of(cell)) is not None]
-            xs, y = [float(value) for value, _, _ in drawn], [mid for _, mid, _ in drawn]
-            sds = [0.0 if around is None else around(cell) or 0.0 for _, _, cell in drawn]
-            low = [max(mid - sd, 0.0) for mid, sd in zip(y, sds, strict=True)]
-            high = [mid + sd for mid, sd in zip(y, sds, strict=True)]
-            style.lines(axes, scheme, xs, y, low, high)
-        axes.set_xlabel(x)
+    def found(rows: pl.DataFrame) -> Spread:
+        mean, sd = middle(rows), (around(rows) if around else None) or 0.0
+        return (
+            Spread(None, None, None)
+            if mean is None
+            else Spread(mean, max(mean - sd, 0.0), mean + sd)
+        )
 
-    return Panel(paint, title.replace("{label}", label), from_zero=True)
-
-
-def told(ledger: Ledger, claim: str, hits: Sequence[bool], **words: object) -> None:
-    """Judge a claim of cases."""
-    ledger.judge(claim, cases(hits) if hits else "no data", hits, **words)
-
-
-def rises(before: float | None, after: float | None, note: str) -> Judged:
-    """Judge "rises": by half; partly: at all."""
-    low, high = before or 0.0, after or 0.0
-    known = before is not None and after is not None
-    return grade(known and high >= 1.5 * low and high > 0, known and high > low, note)
-
-
-def _timeouts(cell: Cell) -> float | None:
-    """Return the short flows with a timeout, per cent."""
-    return None if cell.with_timeout is None else 100 * cell.with_timeout
+    labels: dict[str, Any] = {"title": title.replace("{label}", label), "from_zero": True}
+    return panels.lines(found, among, of.varied[0], at, axes={"xlabel": x}, **labels)
 
 
 @dataclass(frozen=True)
 class Fig1(Summarised):
     """MPTCP against its number of subflows; with one subflow that is TCP."""
 
-    id: str = "M-fig1"
     trees: tuple[Tree, ...] = (Tree(1), Tree(4))
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8)
     schemes: ClassVar = ("mptcp", "mptcp-faults")
-    columns: ClassVar = declared.columns("mmptcp", "M-fig1")
+    varied: ClassVar = ("subflows", "subflows")
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every tree, scheme, number of subflows and seed."""
@@ -150,46 +131,41 @@ class Fig1(Summarised):
         """Return the trees."""
         return each("tree", [tree.name for tree in self.trees])
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge what more subflows do to long and to short flows."""
-        one, most = min(self.subflows), max(self.subflows)
-        of_all = cells(data, "subflows")
-        for scheme in self.schemes:
-            first = of_all.get((one, "mptcp"), NOTHING)
-            last = of_all.get((most, scheme), NOTHING)
-
-            changed: tuple[tuple[str, Of, Callable[[float | None], str]], ...] = (
-                ("doubles", GOODPUT, partial(number, unit="Mbps")),
-                ("mean", FCT, partial(number, unit="ms")),
-                ("sd", DEVIATION, partial(number, unit="ms")),
-                ("timeouts", _timeouts, percent),
-            )
-            for name, of, write in changed:
-                ends = [of(first), of(last)]
-                shown = " to ".join(map(write, ends))
-                if None in ends and name != "timeouts":
-                    shown = "no data"
-                suffix = scheme.removeprefix("mptcp")
-                ledger.judge(f"{name}{{suffix}}", shown, ratio(ends[1], ends[0]), suffix=suffix)
-
     def frame(self) -> Frame:
         """Return goodputs of long flows and completion times of short ones."""
-        panels = [
-            panel(name, "subflows", self.subflows, self.schemes, "subflows", "{}: {label}")
+        shown = [
+            panel(self, name, self.subflows, self.schemes, "subflows", "{}: {label}")
             for name in ("goodput", "fct")
         ]
-        return Frame(panels, self.title, (4.4, 2.7), sharey=False)
+        return Frame(shown, self.title, (4.4, 2.7), sharey=False)
+
+
+of_degrees = partial(at_end, PAIRS_OF_TABLE_3, "degree")
 
 
 @dataclass(frozen=True)
 class Fig3(Summarised):
     """Hotspots: the queues at all links of some core switches hold 10 packets instead of 100."""
 
-    id: str = "M-fig3"
     degrees: tuple[int, ...] = (0, 10, 20, 30, 40, 50, 60)
     pairs: ClassVar = PAIRS_OF_TABLE_3
     over: ClassVar = ("degrees", "pairs")
-    columns: ClassVar = declared.columns("mmptcp", "M-fig3")
+    varied: ClassVar = ("degree", "degrees")
+    terms: ClassVar = {
+        **QUANTITIES,
+        "least-loss": of_degrees("loss", "least", "mmptcp"),
+        "most-core": of_degrees("core", "greatest", "mmptcp"),
+        "most-goodput": of_degrees("goodput", "greatest", "mmptcp"),
+        "least-goodput": of_degrees("goodput", "least", "tcp", "ps-tcp"),
+        "rises-tcp": partial(rises, "loss", "degree", "tcp"),
+        "rises-ps-tcp": partial(rises, "loss", "degree", "ps-tcp"),
+    }
+
+    def unstable(self, data: pl.DataFrame) -> Found:
+        """Say where MPTCP has the largest deviation, and TCP the next."""
+        ends = (("mptcp", "tcp"), ("mptcp",))
+        both = (of_degrees("sd", "greatest", *of)(data).values[0] for of in ends)
+        return found_cases([two and one for two, one in zip(*both, strict=True)])
 
     def point(self, seed: int, degree: int, scheme: str) -> Point:
         """Return the run of a scheme with so many per cent of hotspots."""
@@ -197,63 +173,65 @@ class Fig3(Summarised):
         mix = Mix(*self.pairs[scheme], MANY_ARRIVALS, self.duration_s, hotspots=degree / 100)
         return mix.point(keys, seed)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge who is best and worst at every degree, and TCP at the highest."""
-        of_all = cells(data, "degree")
-
-        def ends(of: Of, lowest: bool, *schemes: str) -> list[bool]:
-            return at_end(of_all, self.degrees, self.pairs, of, lowest, schemes)
-
-        best = (
-            ("loss", "the lowest loss in the core", LOSS, True),
-            ("core", "the highest utilisation of the core", UTILISATION, False),
-            ("goodput", "the highest goodput of long flows", GOODPUT, False),
-        )
-        for name, what, of, lowest in best:
-            told(ledger, "mmptcp-{name}", ends(of, lowest, "mmptcp"), name=name, what=what)
-        hits = ends(GOODPUT, True, "tcp", "ps-tcp")
-        judged = most(hits, f"within {TIE:.0%} of the two lowest", 1.0, 0.5)
-        ledger.judge("worst-goodput", cases(hits) if hits else "no data", judged)
-        two, one = ends(DEVIATION, False, "mptcp", "tcp"), ends(DEVIATION, False, "mptcp")
-        told(ledger, "unstable", [a and b for a, b in zip(two, one, strict=True)])
-        low, high = min(self.degrees), max(self.degrees)
-        tcp = of_all.get((high, "tcp"), NOTHING)
-        ledger.judge("tcp-mean", str(tcp), FCT(tcp))
-        ledger.judge("tcp-sd", number(DEVIATION(tcp), "ms"), DEVIATION(tcp))
-        for scheme in ("tcp", "ps-tcp"):
-            before, after = (LOSS(of_all.get((at, scheme), NOTHING)) for at in (low, high))
-            note = "at least 1.5 times as much at the highest degree; partly: more"
-            shown = f"{percent(before)} at {low}%, {percent(after)} at {high}%"
-            ledger.judge("rises-{scheme}", shown, rises(before, after, note), scheme=scheme)
-
     def frame(self) -> Frame:
         """Return the four panels."""
         x = "hotspots: core switches with short queues (%)"
         names = ("goodput", "core", "fct", "loss")
-        panels = [panel(name, "degree", self.degrees, self.pairs, x) for name in names]
+        shown = [panel(self, name, self.degrees, self.pairs, x) for name in names]
         title = f"{self.title}, 512 hosts, 4:1, 2,560 short flows/s"
-        return Frame(panels, title, (4.4, 2.7), sharey=False, columns=2)
+        return Frame(shown, title, (4.4, 2.7), sharey=False, columns=2)
 
 
 SPREAD = ("ps", "ps-tcp", "mmptcp", "mptcp-tcp")
 """The schemes of Figure 9 that spread long flows."""
 
 
+PAIRS = {
+    "ps": ("ps", "ps"),
+    "ps-tcp": ("ps", "tcp"),
+    "tcp": ("tcp", "tcp"),
+    "mmptcp": ("mmptcp", "mmptcp"),
+    "mptcp-tcp": ("mptcp", "tcp"),
+}
+"""By scheme of Figure 9: the transport of long flows, and of short flows."""
+of_loads = partial(at_end, PAIRS, "load")
+
+
 @dataclass(frozen=True)
 class Fig9(Summarised):
     """10% to 70% of the servers send long flows; the number of short flows stays."""
 
-    id: str = "M-fig9"
     loads: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70)
-    pairs: ClassVar = {
-        "ps": ("ps", "ps"),
-        "ps-tcp": ("ps", "tcp"),
-        "tcp": ("tcp", "tcp"),
-        "mmptcp": ("mmptcp", "mmptcp"),
-        "mptcp-tcp": ("mptcp", "tcp"),
-    }
+    pairs: ClassVar = PAIRS
     over: ClassVar = ("loads", "pairs")
-    columns: ClassVar = declared.columns("mmptcp", "M-fig9")
+    varied: ClassVar = ("load", "loads")
+    terms: ClassVar = {
+        **QUANTITIES,
+        "least-sd": of_loads("sd", "least", "ps"),
+        "rises-tcp": partial(rises, "sd", "load", "tcp"),
+        "least-goodput": of_loads("goodput", "least", "tcp"),
+        "most-goodput": of_loads("goodput", "greatest", "mmptcp", "mptcp-tcp", last=True),
+        "least-loss": of_loads("loss", "least", "ps", "ps-tcp"),
+    }
+
+    def alike(self, data: pl.DataFrame, quantity: str = "core") -> Found:
+        """Say at which loads the schemes that spread long flows are alike."""
+        parts = [data.filter(load=load) for load in self.loads]
+        of = QUANTITIES[quantity]
+        found = [[of(rows.filter(scheme=s)) for s in SPREAD] for rows in parts]
+        return found_cases([max(v) <= 1.05 * min(v) for v in found if None not in v])
+
+    def low_goodput(self, data: pl.DataFrame) -> Found:
+        """Say the same of the goodput at the least load."""
+        return self.alike(data.filter(load=min(self.loads)), "goodput")
+
+    def crosses(self, data: pl.DataFrame) -> Found:
+        """Judge whether MMPTCP's flows take less time at the least load, and more at the last."""
+        low, high = (
+            [by_seed(data, QUANTITIES["fct"], load=load, scheme=s) for s in ("mmptcp", "mptcp-tcp")]
+            for load in (min(self.loads), max(self.loads))
+        )
+        return Found.of("", together(below(*low), above(*high)))
 
     def point(self, seed: int, load: int, scheme: str) -> Point:
         """Return the run of a scheme at a load."""
@@ -262,51 +240,9 @@ class Fig9(Summarised):
         mix = Mix(*self.pairs[scheme], ARRIVALS, self.duration_s, Tree(2), long_share=share)
         return mix.point(keys, seed)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the text's claims about each of the four panels."""
-        of_all = cells(data, "load")
-        low, high = min(self.loads), max(self.loads)
-
-        def at(load: int, scheme: str) -> Cell:
-            return of_all.get((load, scheme), NOTHING)
-
-        def least(of: Of, *schemes: str) -> list[bool]:
-            return at_end(of_all, self.loads, self.pairs, of, True, schemes)
-
-        told(ledger, "ps-stable", least(DEVIATION, "ps"))
-        before, after = (DEVIATION(at(load, "tcp")) for load in (low, high))
-        note = "at least 1.5 times as much at the highest load; partly: more"
-        shown = f"{number(before, 'ms')} at {low}%, {number(after, 'ms')} at {high}%"
-        judged = rises(before, after, note)
-        ledger.judge("tcp-sensitive", shown, judged)
-        told(ledger, "tcp-goodput", least(GOODPUT, "tcp"))
-        best = at_end(of_all, (high,), self.pairs, GOODPUT, False, ("mmptcp", "mptcp-tcp"))
-        told(ledger, "high-goodput", best)
-        told(ledger, "ps-loss", least(LOSS, "ps", "ps-tcp"))
-        told(ledger, "low-goodput", _alike(of_all, self.loads[:1], GOODPUT))
-        told(ledger, "core-alike", _alike(of_all, self.loads, UTILISATION))
-        fct = [{s: FCT(at(load, s)) for s in self.pairs} for load in (low, high)]
-        mine, other = (
-            {load: at(load, scheme).by_seed(FCT) for load in (low, high)}
-            for scheme in ("mmptcp", "mptcp-tcp")
-        )
-        crosses = together(below(mine[low], other[low]), above(mine[high], other[high]))
-        shown = f"at {low}% {listed(fct[0], 'ms')}; at {high}% {listed(fct[1], 'ms')}"
-        ledger.judge("mmptcp-crosses", shown, crosses)
-
     def frame(self) -> Frame:
         """Return the four panels."""
         x, names = "servers with long flows (%)", ("fct", "goodput", "loss", "core")
-        panels = [panel(name, "load", self.loads, self.pairs, x) for name in names]
+        shown = [panel(self, name, self.loads, self.pairs, x) for name in names]
         title = f"{self.title}, 256 hosts, 2:1, 256 short flows/s"
-        return Frame(panels, title, (4.4, 2.7), sharey=False, columns=2)
-
-
-def _alike(of_all: Cells, loads: Sequence[int], of: Of) -> list[bool]:
-    """Say at each load with data whether the schemes that spread long flows are alike."""
-    found = [[of(of_all.get((load, s), NOTHING)) for s in SPREAD] for load in loads]
-    known = [[v for v in values if v is not None] for values in found]
-    return [max(v) <= 1.05 * min(v) for v in known if len(v) == len(SPREAD)]
-
-
-FIG1, FIG3, FIG9 = Fig1(), Fig3(), Fig9()
+        return Frame(shown, title, (4.4, 2.7), sharey=False, columns=2)

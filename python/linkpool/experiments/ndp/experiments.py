@@ -13,7 +13,6 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.figure import Figure
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Kept, Published
 from linkpool.experiments.rows import mean
 from linkpool.experiments.scenarios import transport
@@ -92,12 +91,10 @@ class LongFlows(Published, ABC):
 class Permutation(LongFlows):
     """A permutation in fat-trees, for a while; goodput of each flow after the first 5 ms."""
 
-    id: str = "N-perm"
     ks: tuple[int, ...] = (8, 12)
     warm_up_s: ClassVar = 0.005
     cuts: ClassVar = {"duration_s": (3, 0.006)}
     over: ClassVar = ("ks", "schemes")
-    columns: ClassVar = declared.columns("ndp", "N-perm")
 
     def point(self, seed: int, k: int, scheme: str) -> Point:
         """Return the run of a scheme in a fat-tree."""
@@ -157,9 +154,6 @@ def _every(rates: Sequence[float], bound: float) -> Judged:
     return grade(hits == len(rates), hits >= 0.99 * len(rates), note)
 
 
-PERM = Permutation()
-
-
 RECEIVERS = ("h4", "h8", "h10", "h12")
 SENDER, OTHER = "h0", "h6"
 
@@ -168,11 +162,9 @@ SENDER, OTHER = "h0", "h6"
 class InOut(LongFlows):
     """One host sends to four, which share its link; another sends to the first of the four."""
 
-    id: str = "N-inout"
     warm_up_s: ClassVar = 0.002
     cuts: ClassVar = {"duration_s": (3, 0.003)}
     over: ClassVar = ("schemes",)
-    columns: ClassVar = declared.columns("ndp", "N-inout")
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme."""
@@ -209,9 +201,6 @@ def _gbps(data: pl.DataFrame, scheme: str, flow: int) -> float | None:
     return None if found is None else found / 1e9
 
 
-INOUT = InOut()
-
-
 SIZE = 450_000
 K = 12
 
@@ -226,11 +215,9 @@ def bottleneck_s(senders: int) -> float:
 class Incast(Published):
     """Up to 400 senders of 450 KB each to one receiver, in a fat-tree of 432 hosts."""
 
-    id: str = "N-incast"
     senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 100, 200, 300, 400)
     schemes: tuple[str, ...] = ("ndp", "dctcp")
     over: ClassVar = ("senders", "schemes")
-    columns: ClassVar = declared.columns("ndp", "N-incast")
 
     def shortened(self, scale: float) -> Experiment:
         """Take fewer seeds, and with one seed fewer senders."""
@@ -307,6 +294,3 @@ def _last(data: pl.DataFrame, senders: int, scheme: str) -> list[float]:
     rows = data.filter((pl.col("senders") == senders) & (pl.col("scheme") == scheme))
     times = rows["last_s"]
     return [] if times.null_count() else times.to_list()
-
-
-INCAST = Incast()

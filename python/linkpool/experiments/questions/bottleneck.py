@@ -55,8 +55,6 @@ def mean_queue(result: Result) -> float:
 class Delay(Question):
     """Long flows of one scheme on a bottleneck, and an incast."""
 
-    id: str = "Q-delay"
-
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the flows, and the transport with the target of these links."""
         of = self.setup.said(setting, scheme)
@@ -90,8 +88,6 @@ class Delay(Question):
 @dataclass(frozen=True)
 class Rates(Question):
     """Long flows beside DCTCP, and an incast, at four rates."""
-
-    id: str = "Q-rates"
 
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the transports and the flows, and the queue by its rule."""
@@ -134,17 +130,12 @@ class Rates(Question):
         }
 
 
-DELAY, RATES = Delay(), Rates()
-
-
 HOSTS_OF_LEAF = 80
 
 
 @dataclass(frozen=True)
 class Migration(Question):
     """Flows without end of two laws, or of five, to one host at 100 Gbps."""
-
-    id: str = "Q-migration"
 
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the laws' transports and queues, and their flows; these start within 200 us."""
@@ -188,6 +179,3 @@ class Migration(Question):
         used = 8 * total / (8e-3 * RATE_BPS)
         named = {f"share-{law}": share for law, share in shares.items()}
         return {"share": next(iter(shares.values())), "used": used, **named}
-
-
-MIGRATION = Migration()

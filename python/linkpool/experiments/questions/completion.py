@@ -103,6 +103,3 @@ class Completion(Question):
         ideal_s = on_wire_s(size, rate, of.get("mss", MSS), of.get("header", HEADER))
         found = completion(flows, ideal_s, wrong, of.get("start_s", 0.0))
         return {name: value for name, value in found.items() if name != of.get("not")}
-
-
-SPRAY = Completion("Q-spray", seeds=20)

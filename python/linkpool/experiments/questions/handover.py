@@ -27,7 +27,3 @@ class Handover(Question):
             "unfinished": float(short["fct_s"].null_count()),
             "goodput_bps": None if goodput is None else float(goodput),  # type: ignore[arg-type]
         }
-
-
-PHASE1, PHASE2, PRIORITY = Handover("Q-phase1"), Handover("Q-phase2"), Handover("Q-priority")
-DUAL = Handover("Q-dual")

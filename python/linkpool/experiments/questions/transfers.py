@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from linkpool.experiments.papers import EXPERIMENTS, QUESTIONS
+from linkpool.experiments.papers import QUESTIONS
 from linkpool.experiments.questions.completion import (
     HEADER,
     MSS,
@@ -48,9 +48,6 @@ class Window(Completion):
         return {"flows": flows, "elephant": transport(QUESTIONS, "ecmp") if spines else None}
 
 
-WINDOW, IMPLEMENTATION = Window("Q-window"), Window("Q-implementation")
-
-
 TO_ONE = {"incast": (16, 1 << 20, 0), "join": (4, 8 << 20, 500)}
 """How many flows of what size go to one host; each begins so many us after the one before."""
 LAWS_SIZE = 4 << 20
@@ -59,8 +56,6 @@ LAWS_SIZE = 4 << 20
 @dataclass(frozen=True)
 class Laws(Completion):
     """A permutation, an incast, and flows that join."""
-
-    id: str = "Q-laws"
 
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the permutation, or flows from one host of each other leaf in turn."""
@@ -85,9 +80,6 @@ class Laws(Completion):
         return {"last": found.get("last"), "mean": found.get("mean"), "queue": longest, **wrong}
 
 
-LAWS = Laws()
-
-
 AT_US = 200
 SPANS_US = {"10us": 10, "100us": 100, "1ms": 1000, "10ms": 10_000}
 
@@ -109,8 +101,6 @@ def change(setting: str) -> Table:
 class Planes(Completion):
     """The permutation while a plane or a cable of plane 0 changes."""
 
-    id: str = "Q-planes"
-
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the flows, and what changes; routes are as they were before."""
         changed = None if setting == "quiet" else change(setting)
@@ -120,9 +110,6 @@ class Planes(Completion):
             "change": [changed] if changed else None,
             "routing": routing,
         }
-
-
-PLANES = Planes()
 
 
 RDMA_LEAVES, RDMA_SPINES, RDMA_HOSTS_OF_LEAF = 8, 8, 8
@@ -154,8 +141,6 @@ def graph(skew_ns: int, rate: str) -> tuple[list[Value], list[Value]]:
 class SprayRdma(Completion):
     """The permutation of all hosts, or of one of each leaf."""
 
-    id: str = "Q-spray-rdma"
-
     def pairs(self, setting: str, seed: int) -> list[tuple[int, int]]:
         """Return senders and receivers."""
         hosts = range(RDMA_LEAVES * RDMA_HOSTS_OF_LEAF)
@@ -172,9 +157,6 @@ class SprayRdma(Completion):
         return {"nodes": nodes, "edges": edges, "flows": [*flows], "packets": packets}
 
 
-SPRAY_RDMA = SprayRdma()
-
-
 REPS_SIZE, REPS_PACKETS = 4 << 20, 1024
 RANKS = 32
 REPS_SPINES = {128: 8, 1024: 32}
@@ -184,7 +166,6 @@ REPS_SPINES = {128: 8, 1024: 32}
 class Reps(Question):
     """Six workloads in a tree of 128 hosts, or of 1,024."""
 
-    id: str = "Q-reps"
     file: str = "reps"
     seeds: int = 20
     hosts: int = 128
@@ -214,11 +195,6 @@ class Reps(Question):
         return {"last": float(end.max()) / ideal_s, **wrong}  # type: ignore[arg-type]
 
 
-REPS = Reps()
-_AS_SMALL = EXPERIMENTS["Q-reps1024"]._replace(claims=REPS.declared.claims)
-LARGE = Reps("Q-reps1024", seeds=5, hosts=1024, declared=_AS_SMALL)
-
-
 HOSTS, RACK = 1024, 32
 INCAST_SIZE = 128 << 10
 VICTIMS, EVERY_S, VICTIM_SIZE = 8, 20e-6, 64 << 10
@@ -227,8 +203,6 @@ VICTIMS, EVERY_S, VICTIM_SIZE = 8, 20e-6, 64 << 10
 @dataclass(frozen=True)
 class Trimming(Question):
     """An incast, and messages to hosts beside its receiver."""
-
-    id: str = "Q-trimming"
 
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the flows to the first host, and those to the hosts beside it meanwhile."""
@@ -281,8 +255,6 @@ BASE_NS = 9350
 class Stall(Completion):
     """Four incasts of 63 hosts at once, with one value of NSCC changed."""
 
-    id: str = "Q-stall"
-
     def words(self, setting: str, scheme: str, seed: int) -> Words:
         """Return the incasts, and the transport with the change."""
         said = self.setup.said(setting, scheme)
@@ -305,7 +277,3 @@ class Stall(Completion):
             for a, hot in pairs
         ]
         return {"transport": {**said["transport"], **said["set"]}, "flows": flows}
-
-
-TRIMMING = Trimming()
-STALL = Stall()

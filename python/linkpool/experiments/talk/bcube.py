@@ -2,20 +2,21 @@
 
 import random
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import ratio, spread, told
+from linkpool.experiments.formulas import Found
+from linkpool.experiments.rows import mean, ratio, spread
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, grade
+from linkpool.study.claims import grade
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -38,11 +39,23 @@ JOINS_S = 5.0
 """When the second flow of the collision starts."""
 
 
+def _long(rows: pl.DataFrame) -> float | None:
+    """Return the share of a flow's payload that takes the longer route."""
+    parts = (rows.filter(subflow=1), rows)
+    return ratio(*(float(of["goodput_bps"].sum()) for of in parts))
+
+
+def _rate(rows: pl.DataFrame, best: bool = False) -> float | None:
+    """Return the mean rate of the flows over that of a NIC: theirs, or that of the best sharing."""
+    whole = pl.col("best_bps").first() if best else pl.col("goodput_bps").sum()
+    of_flow = (whole / pl.col("nic_bps").first()).alias("nics")
+    return mean(rows.group_by("flow", maintain_order=True).agg(of_flow), "nics")
+
+
 @dataclass(frozen=True)
 class BCube(Published):
     """Two flows that collide in a BCube(4, 1), and a permutation in a BCube(5, 2)."""
 
-    id: str = "T-bcube"
     small: tuple[int, int] = (4, 1)
     large: tuple[int, int] = (5, 2)
     after_s: float = 20.0
@@ -50,9 +63,9 @@ class BCube(Published):
     cases: ClassVar = (COLLISION, PERMUTATION)
     schemes: ClassVar = tuple(SCHEMES)
     over: ClassVar = ("cases", "schemes")
+    terms: ClassVar = {"long": _long, "rate": _rate, "best": partial(_rate, best=True)}
     said: ClassVar = "{after_s:g} s and {duration_s:g} s simulated"
     cuts: ClassVar = {"after_s": (3, 0.004), "duration_s": (3, 0.004)}
-    columns: ClassVar = declared.columns("talk", "T-bcube")
 
     def point(self, seed: int, case: str, scheme: str) -> Point:
         """Return the collision, or the permutation.
@@ -99,28 +112,14 @@ class BCube(Published):
         rates = trees.subflow_goodputs(result).join(flows, on="flow", maintain_order="left")
         return rates.select("flow", "subflow", "goodput_bps", "best_bps", "nic_bps")
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge where the second flow goes, what the first is left, and the permutation."""
-        away = {s: _long_share(data, s) for s in ("mptcp", "ewtcp")}
-        shown = f"{away['mptcp']} of its traffic on the longer route; EWTCP {away['ewtcp']}"
-        ledger.judge("shifts", shown, away["mptcp"].value)
+    def first(self, data: pl.DataFrame) -> Found:
+        """Judge what the flow that was there first keeps."""
         left = {s: _nics(data, s, 0, 0) for s in ("mptcp", "tcp")}
         kept, shared = left["mptcp"].value, left["tcp"].value
         more = kept is not None and shared is not None and kept > shared
         note = "at least 0.8 of the NIC, and more than beside TCP; partly: 0.65"
         judged = grade(more and (kept or 0) >= 0.8, more and (kept or 0) >= 0.65, note)
-        shown = f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}"
-        ledger.judge("first", shown, judged)
-        mptcp, tcp, ewtcp = (_permutation_rate(data, s) for s in ("mptcp", "tcp", "ewtcp"))
-        best = _permutation_rate(data, "mptcp", "best_bps")
-        gain, efficient = ratio(mptcp.value, tcp.value), ratio(mptcp.value, ewtcp.value)
-        times = (
-            f"{mptcp} NICs, {{:.2f}} times TCP ({tcp} NICs); the best sharing over any paths {best}"
-        )
-        ledger.judge("throughput", told(times, gain), gain)
-        ledger.judge(
-            "efficient", told(f"{{:.3f}} times EWTCP ({ewtcp} NICs)", efficient), efficient
-        )
+        return Found.of(f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}", judged)
 
     def frame(self) -> Frame:
         """Return the collision on the left, the permutation on the right."""
@@ -133,24 +132,9 @@ def _flow(scheme: str, src: int, dst: int) -> dict[str, Value]:
     return {"transport": scheme, "from": f"h{src}", "to": f"h{dst}"}
 
 
-def _long_share(data: pl.DataFrame, scheme: str) -> Spread:
-    rate = pl.col("goodput_bps")
-    share = rate.filter(pl.col("subflow") == 1).sum() / rate.sum()
-    return spread(data, share, case=COLLISION, scheme=scheme, flow=1)
-
-
 def _nics(data: pl.DataFrame, scheme: str, flow: int, subflow: int) -> Spread:
     nics = (pl.col("goodput_bps") / pl.col("nic_bps")).sum()
     return spread(data, nics, case=COLLISION, scheme=scheme, flow=flow, subflow=subflow)
-
-
-def _permutation_rate(data: pl.DataFrame, scheme: str, column: str = "goodput_bps") -> Spread:
-    rows = data.filter(case=PERMUTATION, scheme=scheme)
-    whole = pl.col(column).sum() if column == "goodput_bps" else pl.col(column).first()
-    flows = rows.group_by("seed", "flow", maintain_order=True).agg(
-        (whole / pl.col("nic_bps").first()).alias("nics")
-    )
-    return spread(flows, "nics")
 
 
 def _draw_collision(at: Axes, data: pl.DataFrame) -> None:
@@ -174,10 +158,10 @@ def _draw_collision(at: Axes, data: pl.DataFrame) -> None:
 
 
 def _draw_permutation(at: Axes, data: pl.DataFrame) -> None:
-    found = [_permutation_rate(data, scheme) for scheme in SCHEMES]
+    found = [spread(data, _rate, case=PERMUTATION, scheme=scheme) for scheme in SCHEMES]
     y = [spread.value or 0.0 for spread in found]
     at.bar(range(len(SCHEMES)), y, 0.6, color="#0072b2")
-    best = _permutation_rate(data, "mptcp", "best_bps").value
+    best = spread(data, partial(_rate, best=True), case=PERMUTATION, scheme="mptcp").value
     if best is not None:
         at.axhline(best, color="black", lw=1.0, ls="--", label="best sharing, any paths")
         at.legend(loc="upper left", fontsize=8)
@@ -187,6 +171,3 @@ def _draw_permutation(at: Axes, data: pl.DataFrame) -> None:
     at.grid(visible=False, axis="x")
     style.from_zero(at)
     at.set_ylim(0.0, 1.2 * at.get_ylim()[1])
-
-
-EXPERIMENT = BCube()

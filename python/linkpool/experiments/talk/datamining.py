@@ -8,20 +8,17 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Kept, LongRuns
-from linkpool.experiments.rows import by_seed, ratio, spread, told, values
+from linkpool.experiments.rows import spread
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Table, dumps
 
 PERIODS_MS = (1000, 100, 10)
 """From one look of the scheduler to the next."""
-FASTEST = f"central-{min(PERIODS_MS)}ms"
 SHARE = 0.1
 """The share of its host's link that a flow must have got in a period to be placed."""
 
@@ -35,19 +32,16 @@ CHOICES: dict[str, tuple[str, Table]] = {
     "mptcp": ("MPTCP,\n8 subflows", trees.mptcp(8)),
 }
 COLOURS = {"mptcp": "#d55e00", "scatter": "#009e73", "ecmp": "#7f7f7f"}
-MBPS = pl.col("goodput_bps").mean() / 1e6
-"""The mean goodput of a host."""
 
 
 @dataclass(frozen=True)
 class Scatter(trees.Timed):
     """A permutation in a fat-tree of 128 hosts, in which the end of a flow starts the next."""
 
-    id: str = "T-scatter"
     k: int = 8
     schemes: ClassVar = tuple(CHOICES)
     over: ClassVar = ("schemes",)
-    columns: ClassVar = declared.columns("talk", "T-scatter")
+    terms: ClassVar = {"mbps": lambda rows: (1e-6 * rows["goodput_bps"]).mean()}
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme; a central scheduler has a period."""
@@ -73,24 +67,12 @@ class Scatter(trees.Timed):
         )
         return hosts.sort("host")
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge MPTCP beside each of the others."""
-        of = {scheme: spread(data, MBPS, scheme=scheme) for scheme in CHOICES}
-        mptcp, fastest = of["mptcp"], of[FASTEST]
-        central = f"{mptcp} against {fastest} Mbps a host"
-        ledger.judge("central", central, mptcp.value, fastest.value)
-        gains = {other: ratio(mptcp.value, of[other].value) for other in ("scatter", "ecmp")}
-        shown = {o: told(f"{{:.3f}} times {of[o]} Mbps a host", g) for o, g in gains.items()}
-        seeds = (by_seed(data, MBPS, scheme=scheme) for scheme in ("mptcp", "scatter"))
-        ledger.judge("scatter", shown["scatter"], *seeds)
-        ledger.judge("ecmp", shown["ecmp"], gains["ecmp"] or 0.0)
-
     def frame(self) -> Frame:
         """Return the mean goodput of a host by scheme, with the range over the seeds."""
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
             for i, (scheme, (name, _)) in enumerate(CHOICES.items()):
-                mean = spread(data, MBPS, scheme=scheme)
+                mean = spread(data, self.terms["mbps"], scheme=scheme)
                 if mean.value is None or mean.low is None or mean.high is None:
                     continue
                 error = [[mean.value - mean.low], [mean.high - mean.value]]
@@ -103,9 +85,6 @@ class Scatter(trees.Timed):
         return Frame([panel], self.title, (6.4, 3.2), legend=0)
 
 
-SCATTER = Scatter()
-
-
 TENANTS = 10
 """Hosts of the tenant, each of which sends to the nine others in turn."""
 TURN_S = 2.0
@@ -113,11 +92,14 @@ SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(4)}
 TENANT = "tenant"
 
 
+def _mbps(rows: pl.DataFrame) -> pl.Series:
+    return 1e-6 * rows["goodput_bps"].fill_null(0.0)
+
+
 @dataclass(frozen=True)
 class Ec2(LongRuns):
     """A stand-in for the cloud: a fat-tree, most of whose hosts send flows of VL2's sizes."""
 
-    id: str = "T-ec2"
     k: int = 8
     duration_s: float = TURN_S * (TENANTS - 1)
     step_s: ClassVar = 0.001
@@ -129,7 +111,11 @@ class Ec2(LongRuns):
         [pl.col("src").alias("source"), "start_s", "goodput_bps"],
         pl.col("label") == TENANT,
     )
-    columns: ClassVar = declared.columns("talk", "T-ec2")
+
+    terms: ClassVar = {
+        "mbps": lambda rows: _mbps(rows).mean(),
+        "slowest": lambda rows: _mbps(rows).quantile(0.1, "linear"),
+    }
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of the tenant's flows in turn, beside the others."""
@@ -162,26 +148,15 @@ class Ec2(LongRuns):
         cost = trees.packets(hosts // 2, self.duration_s)
         return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the mean and the slowest turns."""
-        mbps = 1e-6 * pl.col("goodput_bps").fill_null(0.0)
-        for name, of in (("mean", mbps.mean()), ("slow", mbps.quantile(0.1, "linear"))):
-            tcp, mptcp = (spread(data, of, scheme=scheme) for scheme in SCHEMES)
-            ledger.judge(name, f"{mptcp} against {tcp} Mbps", ratio(mptcp.value, tcp.value))
-
     def frame(self) -> Frame:
         """Return the goodputs of all turns, ranked."""
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
-            known = data.with_columns(pl.col("goodput_bps").fill_null(0.0))
             for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
-                mbps = np.sort(1e-6 * values(known, "goodput_bps", scheme=scheme))
+                mbps = np.sort(_mbps(data.filter(scheme=scheme)).to_numpy())
                 x = np.arange(1, mbps.size + 1) / max(mbps.size, 1)
                 axes.plot(x, mbps, color=colour, label=scheme.upper())
             axes.legend()
 
         panel = Panel(paint, "", "share of turns", "goodput at most (Mbps)", from_zero=True)
         return Frame([panel], self.title, (5.5, 3.2), legend=0)
-
-
-EC2 = Ec2()

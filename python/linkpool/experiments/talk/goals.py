@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.rows import told
 from linkpool.experiments.scenarios import scenario
@@ -22,8 +21,6 @@ from linkpool.study.toml import Table, Value, dumps
 
 USER = "user"
 """The label of the flows that are looked at."""
-
-COLUMNS = declared.columns("talk", "design")
 
 
 def transport(control: str) -> Table:
@@ -43,7 +40,6 @@ class Goal(Published, ABC):
 
     duration_s: float = 120.0
     cuts: ClassVar[Mapping[str, tuple[int, float]]] = {"duration_s": (0, 5)}
-    columns: ClassVar = COLUMNS
     over: ClassVar = ("runs_of",)
 
     def extent(self) -> str:
@@ -174,7 +170,6 @@ def ways(i: int, u: int) -> list[Value]:
 class Eff(Goal):
     """Three pairs of hosts, each with a way over one bottleneck and a way over the two others."""
 
-    id: str = "T-eff"
     runs_of: ClassVar = OF_EFF
 
     def point(self, seed: int, scheme: str) -> Point:
@@ -262,9 +257,6 @@ def _share(split: Split | None) -> str:
     return "no data" if split is None else f"{split.share:.1%} over two hops ({split})"
 
 
-EFF = Eff()
-
-
 USERS = 10
 """They do not meet: each path has room for all, and loses packets at random, as radio does."""
 
@@ -296,7 +288,6 @@ THEORY = {
 class Fair(Goal):
     """Users with a subflow over Wi-Fi, which loses more, and one over 3G, which takes longer."""
 
-    id: str = "T-fair"
     duration_s: float = 1000.0
     cuts: ClassVar = {"duration_s": (0, 10)}
     runs_of: ClassVar = (*ALONE, *SCHEMES)
@@ -348,6 +339,3 @@ def _goal_3a(lia: Split | None, alone: Split | None) -> Judged:
         lia.total >= 0.75 * alone.total,
         "at least 95% of what TCP gets on Wi-Fi; partly: 75%",
     )
-
-
-FAIR = Fair()

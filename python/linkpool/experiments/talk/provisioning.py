@@ -7,12 +7,11 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
-from linkpool.experiments.rows import by_seed, ratio, spread, told
+from linkpool.experiments.formulas import Found
+from linkpool.experiments.rows import mean, ratio, spread, told
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
-from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -31,14 +30,14 @@ MBPS = 1e-6 * pl.col("goodput_bps").mean()
 class Oversub(trees.Timed):
     """Some of 512 hosts send without end, over a core oversubscribed 4:1."""
 
-    id: str = "T-oversub"
     k: int = 8
     loads: tuple[int, ...] = LOADS
     matrices: ClassVar = (PERMUTATION, RANDOM)
     schemes: ClassVar = tuple(SCHEMES)
     over: ClassVar = ("matrices", "loads", "schemes")
     apart: ClassVar = ("matrix", "matrices")
-    columns: ClassVar = declared.columns("talk", "T-oversub")
+    varied: ClassVar = ("load", "loads")
+    terms: ClassVar = {"gain": lambda rows: _gain(rows)}
 
     def point(self, seed: int, matrix: str, load: int, scheme: str) -> Point:
         """Return the run in which so many per cent of the hosts send."""
@@ -61,16 +60,12 @@ class Oversub(trees.Timed):
         """Return the goodput of each flow."""
         return trees.goodputs(result)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge how much MPTCP gains at low, right and high load."""
-        gains = {load: _gain(data, load).value for load in self.loads}
-        low, high = min(self.loads), max(self.loads)
-        for level, load in (("low", low), ("high", high)):
-            shown = told(f"{{:.3g}} times at {load}%", gains[load])
-            ledger.judge("{level}", shown, gains[load], level=level)
-        between = [gain for load, gain in gains.items() if low < load < high and gain is not None]
-        best = max(between, default=None)
-        ledger.judge("between", told("up to {:.3g} times", best), best)
+    def between(self, data: pl.DataFrame) -> Found:
+        """Return the largest gain between the least and the highest load."""
+        loads = sorted(self.loads)[1:-1]
+        gains = (spread(data, _gain, load=load).value for load in loads)
+        best = max((gain for gain in gains if gain is not None), default=None)
+        return Found.of(told("up to {:.3g} times", best), best)
 
     def frame(self) -> Frame:
         """Return mean goodputs and the gain against the load, of both matrices together."""
@@ -86,7 +81,7 @@ class Oversub(trees.Timed):
 
         def gains(axes: Axes, data: pl.DataFrame) -> None:
             for matrix, dash in DASHES.items():
-                y = [_or_nan(_gain(data.filter(matrix=matrix), load)) for load in self.loads]
+                y = [_or_nan(spread(data, _gain, matrix=matrix, load=load)) for load in self.loads]
                 axes.plot(self.loads, y, dash, color=COLOURS["mptcp"], label=matrix)
             axes.legend()
 
@@ -103,16 +98,13 @@ def _other(host: int, hosts: int, rng: random.Random) -> int:
     return found + (found >= host)
 
 
-def _gain(data: pl.DataFrame, load: int) -> Spread:
-    tcp, mptcp = (by_seed(data, MBPS, load=load, scheme=scheme) for scheme in SCHEMES)
-    return Spread.of([mptcp[seed] / tcp[seed] for seed in tcp if tcp[seed] > 0 and seed in mptcp])
+def _gain(rows: pl.DataFrame) -> float | None:
+    """Return MPTCP's mean goodput over TCP's."""
+    return ratio(*(mean(rows, "goodput_bps", scheme=scheme) for scheme in ("mptcp", "tcp")))
 
 
 def _or_nan(spread: Spread) -> float:
     return float("nan") if spread.value is None else spread.value
-
-
-OVERSUB = Oversub()
 
 
 HALF, LOCAL = "half", "local"
@@ -128,13 +120,15 @@ OF_NICS: dict[str, tuple[str, Table]] = {
 class Dual(trees.Timed):
     """Long flows in a fat-tree of 128 hosts, of which each has one NIC or two."""
 
-    id: str = "T-dual"
     k: int = 8
     workloads: tuple[str, ...] = (HALF, LOCAL)
     schemes: ClassVar = tuple(OF_NICS)
     nics: ClassVar = (1, 2)
     over: ClassVar = ("workloads", "schemes", "nics")
-    columns: ClassVar = declared.columns("talk", "T-dual")
+    terms: ClassVar = {
+        "worth": lambda rows: (rows["goodput_bps"] / rows["nic_bps"]).mean(),
+        "best-worth": lambda rows: (rows["best_bps"] / rows["nic_bps"]).mean(),
+    }
 
     def point(self, seed: int, workload: str, scheme: str, nics: int) -> Point:
         """Return the run with so many NICs of a host."""
@@ -164,18 +158,6 @@ class Dual(trees.Timed):
         nic = pl.Series("nic_bps", problem.payload * trees.RATE_BPS)
         return trees.goodputs(result).with_columns(nic, best)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge each scheme's goodput with two NICs."""
-        for workload in self.workloads:
-            mptcp, tcp = (nics_worth(data, workload, s, 2) for s in ("mptcp", "tcp"))
-            best = nics_worth(data, workload, "mptcp", 2, "best_bps")
-            words = {"workload": workload, "what": WORKLOADS[workload]}
-            shown = f"{mptcp} NICs; the best sharing would give {best}"
-            ledger.judge("{workload}", shown, mptcp.value, **words)
-            gain = ratio(mptcp.value, tcp.value)
-            shown = told(f"MPTCP {{:.2f}} times TCP ({tcp} NICs)", gain)
-            ledger.judge("{workload}-tcp", shown, gain, **words)
-
     def frame(self) -> Frame:
         """Return the mean goodput of each scheme in NICs, a panel per workload."""
         panels = [self._panel(workload) for workload in self.workloads]
@@ -183,12 +165,14 @@ class Dual(trees.Timed):
 
     def _panel(self, workload: str) -> Panel:
         def paint(axes: Axes, data: pl.DataFrame) -> None:
+            worth, best_worth = self.terms["worth"], self.terms["best-worth"]
             for i, nics in enumerate(self.nics):
+                at = {"workload": workload, "nics": nics}
                 x = [j + 0.38 * (i - 0.5) for j in range(len(OF_NICS))]
-                y = [nics_worth(data, workload, s, nics).value or 0.0 for s in OF_NICS]
+                y = [spread(data, worth, scheme=s, **at).value or 0.0 for s in OF_NICS]
                 colour, several = ("#bbbbbb", "#0072b2")[i], "s" if nics > 1 else ""
                 axes.bar(x, y, 0.34, color=colour, label=f"{nics} NIC{several} a host")
-                best = nics_worth(data, workload, "tcp", nics, "best_bps").value
+                best = spread(data, best_worth, scheme="tcp", **at).value
                 if best is not None:
                     label = f"best sharing, {nics} NIC{several}"
                     axes.axhline(best, color=colour, lw=1.0, ls="--", label=label)
@@ -198,14 +182,3 @@ class Dual(trees.Timed):
             axes.grid(visible=False, axis="x")
 
         return Panel(paint, WORKLOADS[workload], y="mean goodput of a flow (NICs)", from_zero=True)
-
-
-def nics_worth(
-    data: pl.DataFrame, workload: str, scheme: str, nics: int, column: str = "goodput_bps"
-) -> Spread:
-    """Return the mean rate of the flows over the payload rate of one NIC, by seed."""
-    share = (pl.col(column) / pl.col("nic_bps")).mean()
-    return spread(data, share, workload=workload, scheme=scheme, nics=nics)
-
-
-DUAL = Dual()

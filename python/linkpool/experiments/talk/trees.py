@@ -7,26 +7,25 @@ paper's fat-trees, which simulate the same transport.
 import random
 import threading
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, TypeVar, cast
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import difference, ratio, spread, told, values
+from linkpool.experiments.formulas import Quantity
+from linkpool.experiments.rows import mean, ratio, spread, values
 from linkpool.experiments.scenarios import scenario
 from linkpool.optimum.network import Floats
 from linkpool.optimum.problem import Measured, Problem
 from linkpool.result import Result
 from linkpool.stats import jain
-from linkpool.study.claims import Ledger
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
-from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 RATE = "100Mbps"
@@ -157,15 +156,20 @@ ONE, FULL = 1, 8
 """The talk's numbers of paths."""
 
 
+def _share(rows: pl.DataFrame, column: str = "goodput_bps") -> float | None:
+    """Return the mean rate over the optimum."""
+    return ratio(mean(rows, column), mean(rows, "optimum_bps"))
+
+
 @dataclass(frozen=True)
 class Paths(Timed):
     """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
 
-    id: str = "T-paths"
     k: int = 8
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
     over: ClassVar = ("subflows",)
-    columns: ClassVar = declared.columns("talk", "T-paths")
+    varied: ClassVar = ("subflows", "subflows")
+    terms: ClassVar[Mapping[str, Quantity]] = {"share": _share}
 
     def point(self, seed: int, subflows: int) -> Point:
         """Return the run with so many subflows."""
@@ -183,15 +187,6 @@ class Paths(Timed):
         best = pl.lit(concurrent(measured.problem)).alias("optimum_bps")
         return goodputs(result).with_columns(fair, best)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
-        most = max(self.subflows)
-        share = {n: _share(data, n) for n in (ONE, FULL, most)}
-        ledger.judge("eight", f"{share[FULL]}", share[FULL].value)
-        ledger.judge("one", f"{share[ONE]} with one path", share[ONE].value)
-        gain = difference(share[most].value, share[FULL].value)
-        ledger.judge("enough", told(f"{{:+.3f}} from {FULL} to {most} paths", gain), gain)
-
     def frame(self) -> Frame:
         """Return the share of the optimum against the number of paths."""
         looks = {
@@ -201,7 +196,8 @@ class Paths(Timed):
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
             for column, (label, colour, dash) in looks.items():
-                found = [(n, _share(data, n, column)) for n in self.subflows]
+                of = partial(_share, column=column)
+                found = [(n, spread(data, of, subflows=n)) for n in self.subflows]
                 rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
                 x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
                 error = np.array([y - low, high - y])
@@ -216,34 +212,22 @@ class Paths(Timed):
         return Frame([panel], self.title, (5.5, 3.2), legend=0)
 
 
-def _share(data: pl.DataFrame, subflows: int, column: str = "goodput_bps") -> Spread:
-    """Return the mean rate over the optimum, by seed."""
-    return spread(data, pl.col(column).mean() / pl.col("optimum_bps").mean(), subflows=subflows)
-
-
 @dataclass(frozen=True)
 class Ecmp(Paths):
     """Two of the runs of T-paths: with one path a flow is TCP's, with eight MPTCP's."""
 
-    id: str = "T-ecmp"
     subflows: tuple[int, ...] = (ONE, FULL)
     ends: ClassVar = (ONE, FULL)
     over: ClassVar = ("ends",)
-    columns: ClassVar = declared.columns("talk", "T-ecmp")
+    terms: ClassVar = {
+        "mbps": lambda rows: (1e-6 * rows["goodput_bps"]).mean(),
+        "slowest": lambda rows: (1e-6 * rows["goodput_bps"]).quantile(0.1, "linear"),
+        "jain": lambda rows: jain(rows["goodput_bps"].to_list()),
+    }
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow."""
         return goodputs(result)
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the mean, the fairness and the slowest tenth."""
-        mbps = 1e-6 * pl.col("goodput_bps")
-        for name, of in (("higher", mbps.mean()), ("slowest", mbps.quantile(0.1, "linear"))):
-            one, full = (spread(data, of, subflows=n) for n in (ONE, FULL))
-            ledger.judge(name, f"{full} against {one} Mbps", ratio(full.value, one.value))
-        one, full = (spread(data, _fairness, subflows=n) for n in (ONE, FULL))
-        more = difference(full.value, one.value)
-        ledger.judge("fairer", f"Jain's index {full} against {one}", more)
 
     def frame(self) -> Frame:
         """Return the goodput of each flow of the first seed, ranked."""
@@ -258,10 +242,3 @@ class Ecmp(Paths):
 
         panel = Panel(paint, "", "rank of the flow", "goodput (Mbps)", from_zero=True)
         return Frame([panel], self.title, (5.5, 3.2), legend=0)
-
-
-def _fairness(rows: pl.DataFrame) -> float | None:
-    return jain(rows["goodput_bps"].to_list())
-
-
-PATHS, ECMP = Paths(), Ecmp()

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import Published
 from linkpool.experiments.rows import mean, ratio, spread
 from linkpool.experiments.scenarios import scenario, transport
@@ -141,11 +140,9 @@ def present(start: float) -> tuple[str, ...]:
 class Fig1(Rates):
     """Four flows start 5 s after each other, and stop 5 s after each other in the same order."""
 
-    id: str = "X-fig1"
     schemes: ClassVar = ("dctcp", "xmp")
     marks: ClassVar = (10, 20)
     over: ClassVar = ("schemes", "marks")
-    columns: ClassVar = declared.columns("xmp", "X-fig1")
 
     def point(self, seed: int, scheme: str, mark: int) -> Point:
         """Return the run of a scheme with a threshold."""
@@ -203,9 +200,6 @@ def _use(run: pl.DataFrame) -> float | None:
     return ratio(mean(totals, "goodput_bps"), RATE_BPS * PAYLOAD_SHARE)
 
 
-FIG1 = Fig1()
-
-
 END_S = 30.0
 SETTLE_6_S = 1.0
 PHASES: dict[tuple[float, float], tuple[str, ...]] = {
@@ -224,10 +218,8 @@ OF_FIG6 = ("Flow 1", "Flow 2", "Flow 3", "Flow 4")
 class Fig6(Rates):
     """Four flows with three, two, one and one subflows over one bottleneck."""
 
-    id: str = "X-fig6"
     betas: ClassVar = (4, 6)
     over: ClassVar = ("betas",)
-    columns: ClassVar = declared.columns("xmp", "X-fig6")
 
     def point(self, seed: int, beta: int) -> Point:
         """Return the run with a beta."""
@@ -267,6 +259,3 @@ def _by_phase(rows: pl.DataFrame) -> list[Spread]:
 
 def _listing(index: Sequence[Spread]) -> str:
     return ", ".join("none" if s.value is None else f"{s.value:.3f}" for s in index)
-
-
-FIG6 = Fig6()

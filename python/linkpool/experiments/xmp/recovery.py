@@ -3,7 +3,6 @@
 Not an experiment of the paper: it asks whether loss recovery explains the goodput of LIA and TCP.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -11,27 +10,21 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import columns as declared
-from linkpool.experiments.rows import mean, show, told
+from linkpool.experiments.formulas import Found
 from linkpool.experiments.xmp import fattree, goodputs
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table
-from linkpool.units import show_number
 
 RECOVERIES: dict[str, Table] = {
     # No window has so many packets.
     "timeouts": {"dupack_threshold": 1_000_000},
     "reno": {"recovery": "reno"},
 }
-WORDS = {"timeouts": "by timeouts alone", "reno": "by Reno's fast recovery"}
-
-PAPER_SLOW = {"lia-2": 0.101, "lia-4": 0.125}
-"""Table 3: the share of jobs that take more than 300 ms."""
+NEXT = ",\n"
 
 
 class Cell(NamedTuple):
@@ -41,38 +34,23 @@ class Cell(NamedTuple):
     scheme: str
     limit: int
 
-    @property
-    def name(self) -> str:
-        """Name it as claims do."""
-        end = f"-{self.limit}" if self.pattern == BESIDE else ""
-        return f"{self.pattern}-{self.scheme}{end}"
-
-    @property
-    def paper_bps(self) -> float:
-        """The paper's mean goodput."""
-        if self.pattern == BESIDE:
-            return 1e6 * goodputs.BESIDE_MBPS[self.limit, self.scheme][1]
-        return 1e6 * goodputs.PAPER_MBPS[self.pattern][self.scheme]
-
 
 BESIDE = "beside"
-CELLS = (
-    *(Cell(p, s, fattree.LIMIT) for p in fattree.PATTERNS for s in ("lia-2", "lia-4")),
-    *(Cell(BESIDE, scheme, limit) for scheme in ("lia-2", "tcp") for limit in goodputs.LIMITS),
-)
 
 
 @dataclass(frozen=True)
 class Recovery(fattree.LargeFlows):
     """Mean goodputs of large flows, by the loss recovery of all transports of a run."""
 
-    id: str = "X-recovery"
     large_flows: int = 300
-    cells: tuple[Cell, ...] = CELLS
     recoveries: ClassVar = tuple(RECOVERIES)
     over: ClassVar = ("recoveries", "cells")
     apart: ClassVar = ("recovery", "recoveries")
-    columns: ClassVar = declared.columns("xmp", "X-recovery")
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of the paper's tables that are run again."""
+        return [Cell(row["pattern"], row["scheme"], row["limit"]) for row in self.table("cells")]
 
     def point(self, seed: int, recovery: str, cell: Cell) -> Point:
         """Return the run of a cell."""
@@ -98,61 +76,30 @@ class Recovery(fattree.LargeFlows):
         }
         return pl.DataFrame([row], schema={**dict.fromkeys(row, pl.Float64), "flows": pl.Int64})
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the paper's numbers with each recovery."""
-        how, of = WORDS[str(ledger.setting)], self._means(data)
-        for cell in self.cells:
-            mine = of.get(cell)
-            words = {"cell": cell.name, "where": _where(cell), "scheme": cell.scheme, "how": how}
-            judged = about(mine, cell.paper_bps, 0.15)
-            shown = show(mine, "Mbps", 1e-6)
-            ledger.judge("{cell}", shown, judged, **words, mbps=1e-6 * cell.paper_bps)
-        for scheme, paper in PAPER_SLOW.items():
-            slow = mean(data, "slow_jobs", pattern="incast", scheme=scheme)
-            words = {"scheme": scheme, "how": how}
-            ledger.judge("slow-{scheme}", told("{:.1%}", slow), slow, **words, paper=paper)
+    def between(self, data: pl.DataFrame) -> Found:
+        """Say of how many cells the paper's goodput lies between those with both recoveries."""
+        low, high = (self._mbps(data.filter(recovery=r)) for r in ("timeouts", "reno"))
+        paper = (row["mbps"] for row in self.table("cells"))
+        each = zip(low, paper, high, strict=True)
+        hits = [a <= mbps <= b for a, mbps, b in each if a is not None and b is not None]
+        share = sum(hits) / len(hits) if hits else None
+        return Found.of(f"{sum(hits)} of {len(hits)} cells", share)
 
-    def judge_together(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge whether the paper's numbers lie between both."""
-        low, high = (self._means(data.filter(recovery=r)) for r in ("timeouts", "reno"))
-        known = [cell for cell in self.cells if cell in low and cell in high]
-        hits = [low[cell] <= cell.paper_bps <= high[cell] for cell in known]
-        share = sum(hits) / len(known) if known else None
-        ledger.judge("between", f"{sum(hits)} of {len(known)} cells", share)
-
-    def _means(self, data: pl.DataFrame) -> Mapping[Cell, float]:
-        means = {c: mean(data, "goodput_bps", **c._asdict()) for c in self.cells}
-        return {cell: value for cell, value in means.items() if value is not None}
+    def _mbps(self, data: pl.DataFrame) -> list[float | None]:
+        of = self.of("1e-6 * mean goodput_bps")
+        return [of(data.filter(**cell._asdict())) for cell in self.cells]
 
     def frame(self) -> Frame:
         """Return the goodput of each cell with each recovery, and the paper's as lines."""
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
-            names = [f"{NAMES[cell.scheme]}\n{_below(cell)}" for cell in self.cells]
-            means = {r: self._means(data.filter(recovery=r)) for r in RECOVERIES}
-            mbps = {
-                recovery: [1e-6 * of[cell] if cell in of else None for cell in self.cells]
-                for recovery, of in means.items()
-            }
-            style.bars(axes, names, mbps)
-            x = np.arange(len(self.cells))
-            paper = [1e-6 * cell.paper_bps for cell in self.cells]
+            rows = self.table("cells")
+            # In three short lines at most, as bars have little room.
+            names = [f"{NAMES[of['scheme']]}\n{of['where'].replace(', ', NEXT)}" for of in rows]
+            style.bars(axes, names, {r: self._mbps(data.filter(recovery=r)) for r in RECOVERIES})
+            x, paper = np.arange(len(rows)), [row["mbps"] for row in rows]
             axes.hlines(paper, x - 0.42, x + 0.42, color="black", linewidth=1.2, label="the paper")
             axes.tick_params(axis="x", labelsize=7)
 
         panel = Panel(paint, y="mean goodput (Mbps)")
         return Frame([panel], self.title, (9.0, 3.4), together=True)
-
-
-def _where(cell: Cell) -> str:
-    if cell.pattern == BESIDE:
-        return f"beside XMP-2, {show_number(cell.limit)} packets"
-    return cell.pattern.capitalize()
-
-
-def _below(cell: Cell) -> str:
-    """Name the cell in three short lines at most, as bars have little room."""
-    return _where(cell).replace(", ", ",\n")
-
-
-EXPERIMENT = Recovery()

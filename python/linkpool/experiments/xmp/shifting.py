@@ -8,7 +8,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from linkpool.experiments import columns as declared
 from linkpool.experiments.rows import ratio, spread
 from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
@@ -62,11 +61,9 @@ SOURCES = ("X1", "X2")
 class Fig4(rates.Rates):
     """A flow with a subflow on each of two bottlenecks that others disturb in turn."""
 
-    id: str = "X-fig4"
     seeds: int = 10
     betas: ClassVar = BETAS
     over: ClassVar = ("betas",)
-    columns: ClassVar = declared.columns("xmp", "X-fig4")
 
     def point(self, seed: int, beta: int) -> Point:
         """Return the run with a beta."""
@@ -202,9 +199,6 @@ def _shift_time(rows: pl.DataFrame) -> float | None:
     return max(times)
 
 
-FIG4 = Fig4()
-
-
 SETTINGS = ((4, 20), (5, 15), (6, 10))
 """beta, and K by the paper's equation (1)."""
 TOTAL_BPS = 6e9
@@ -228,10 +222,8 @@ shares L4 with 3-2 is 4-1."""
 class Fig7(rates.Rates):
     """Five flows, each over two neighbouring links of a ring; one link gets busy and fails."""
 
-    id: str = "X-fig7"
     settings: ClassVar = SETTINGS
     over: ClassVar = ("settings",)
-    columns: ClassVar = declared.columns("xmp", "X-fig7")
 
     def point(self, seed: int, setting: tuple[int, int]) -> Point:
         """Return the run of a setting."""
@@ -316,6 +308,3 @@ def _all(factors: "Factors", which: Sequence[Subflow], change: float, note: str)
 def _listing(factors: "Factors", which: Sequence[Subflow]) -> str:
     shown = [(s, factors[s]) for s in which]
     return ", ".join(f"{f}-{i} x {'?' if x is None else f'{x:.2f}'}" for (f, i), x in shown)
-
-
-FIG7 = Fig7()
