@@ -121,14 +121,14 @@ impl<'f> Ways<'f> {
         let queued: Box<[Stage]> =
             self.links().map(|link| if self.leaves_host(link) { HOSTS } else { stage(run(link)) }).collect();
         let joined: Arc<[Stage]> = self.links().map(joined).collect();
-        let front = depths.iter().copied().max().unwrap_or(0).max(of_hosts);
+        let epoch = depths.iter().copied().max().unwrap_or(0).max(of_hosts);
         let mut passes_on = [false; MOST_STAGES];
         for link in self.links().filter(|link| !self.leads_to_host(*link)) {
             let stage = joined[link.index()];
             passes_on[usize::from(stage)] |= self.successors.of(link).any(|next| queued[next.index()] != stage);
         }
         let step =
-            |run: Run, stage| StageStep { stage, behind: front - run.depth, passes_on: passes_on[usize::from(stage)] };
+            |run: Run, stage| StageStep { stage, behind: epoch - run.depth, passes_on: passes_on[usize::from(stage)] };
         let hosts = (Run { depth: of_hosts, is_border: false }, HOSTS);
         let mut order: Vec<(Run, Stage)> = runs.iter().map(|run| (*run, stage(*run))).chain([hosts]).collect();
         order.sort_by_key(|(run, _)| (!run.is_border, run.depth));
@@ -271,7 +271,7 @@ mod tests {
         assert!(are_few(&star(2_048)) && !are_few(&star(2_049)) && are_few(&tree()));
     }
 
-    /// Packets that come to the core are processed four fronts after the one of their window, those that hosts send in that of
+    /// Packets that come to the core are processed four epochs after the one of their window, those that hosts send in that of
     /// their window. Without stages all are.
     #[test]
     fn the_front_of_a_packet_is_that_of_its_stage() {
@@ -283,8 +283,8 @@ mod tests {
             fabric.link(from, to).expect("neighbours")
         };
         let links = [link("a0.0", "c0"), link("c0", "a3.0"), link("e3.1", "h15"), link("h0", "e0.0")];
-        assert_eq!(links.map(|link| ahead.front(link, 100)), [104, 103, 101, 100]);
-        assert_eq!(links.map(|link| parts.front(link, 100)), [100; 4]);
+        assert_eq!(links.map(|link| ahead.epoch(link, 100)), [104, 103, 101, 100]);
+        assert_eq!(links.map(|link| parts.epoch(link, 100)), [100; 4]);
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(find(policies(), &later), None, "routes that change");
     }
 
-    /// When packets are processed that come by a link in a window: the front, and the step of the front.
+    /// When packets are processed that come by a link in a window: the epoch, and the step of the epoch.
     fn place(stages: &Stages, stage: Stage, window: u64) -> (u64, usize) {
         let number = stages.steps.iter().position(|step| step.stage == stage).expect("each stage has a step");
         (window + stages.steps[number].behind, number)

@@ -78,8 +78,8 @@ impl Partitions {
     }
 
     /// When a packet is processed that comes by `link` in `window`: in this window, or, if partitions run ahead, at the
-    /// front of this number.
-    pub fn front(&self, link: LinkId, window: u64) -> u64 {
+    /// epoch of this number.
+    pub fn epoch(&self, link: LinkId, window: u64) -> u64 {
         self.stages.as_ref().map_or(window, |stages| window + stages.behind(stages.joined[link.index()]))
     }
 

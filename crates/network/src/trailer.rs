@@ -1,10 +1,10 @@
 //! Data that packets carry beside their 32 bytes.
 
 use crate::fabric::{LinkId, NodeId};
+use crate::observer::{Discarded, Held, Observer, PacketLoss, Seen};
 use crate::packet::{Flags, Packet, Trailer};
 use crate::pauses::Pause;
 use crate::telemetry::{HopRecord, Records, Written};
-use crate::witness::{Discarded, Held, PacketLoss, Seen, Witness};
 use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
 
@@ -76,7 +76,7 @@ pub(crate) struct Trailers {
     /// By slot, up to the last one that ever had some: records of ports.
     records: Vec<Records>,
     /// What happened to packets, where somebody asks.
-    pub(crate) witness: Option<Box<Witness>>,
+    pub(crate) observer: Option<Box<Observer>>,
 }
 
 impl Trailers {
@@ -258,55 +258,55 @@ impl Trailers {
         }
     }
 
-    /// `packet` is lost: frees its slot, and records for the witness the cause, and what was in the
+    /// `packet` is lost: frees its slot, and records for the observer the cause, and what was in the
     /// `queue`.
     pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss, queue: Vec<Seen>) {
         self.note(packet, loss, queue);
         self.release(packet);
     }
 
-    /// Tells the witness how `packet`, or its payload, is lost.
+    /// Tells the observer how `packet`, or its payload, is lost.
     pub(crate) fn note(&mut self, packet: &Packet, loss: PacketLoss, queue: Vec<Seen>) {
-        if self.witness.is_none() {
+        if self.observer.is_none() {
             return;
         }
         let discarded = Discarded { loss, packet: self.see(packet).unmarked(), queue };
-        if let Some(witness) = &mut self.witness {
-            witness.discarded.push(discarded);
+        if let Some(observer) = &mut self.observer {
+            observer.discarded.push(discarded);
         }
     }
 
-    /// Tells the witness that `node` sends `packet` on `link`.
+    /// Tells the observer that `node` sends `packet` on `link`.
     pub(crate) fn note_sent(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
-        if self.witness.as_ref().is_some_and(|witness| witness.is_host(node)) {
+        if self.observer.as_ref().is_some_and(|observer| observer.is_host(node)) {
             let seen = self.see(packet).unmarked();
-            if let Some(witness) = &mut self.witness {
-                witness.sent.push((link, seen));
+            if let Some(observer) = &mut self.observer {
+                observer.sent.push((link, seen));
             }
         }
     }
 
-    /// Tells the witness that `node` begins to transmit `packet`, which arrives at `arrival`.
+    /// Tells the observer that `node` begins to transmit `packet`, which arrives at `arrival`.
     #[inline]
     pub(crate) fn note_departed(&mut self, node: NodeId, link: LinkId, (arrival, packet): (Time, &Packet)) {
-        if let Some(witness) = &mut self.witness
-            && witness.is_host(node)
+        if let Some(observer) = &mut self.observer
+            && observer.is_host(node)
         {
-            witness.departed.push((link, Packet { arrival, ..packet.unmarked() }));
+            observer.departed.push((link, Packet { arrival, ..packet.unmarked() }));
         }
     }
 
-    /// Is there a witness?
+    /// Is there an observer?
     pub(crate) fn is_watched(&self) -> bool {
-        self.witness.is_some()
+        self.observer.is_some()
     }
 
-    /// Tells the witness that `packet`, which leaves for `link` at `at`, was held back there by pauses: for how long, and the
+    /// Tells the observer that `packet`, which leaves for `link` at `at`, was held back there by pauses: for how long, and the
     /// last of them.
     pub(crate) fn note_held(&mut self, link: LinkId, at: Time, packet: &Packet, (paused, pause): (Time, Pause)) {
         let packet = self.see(packet).unmarked();
-        if let Some(witness) = &mut self.witness {
-            witness.held.push(Held { at, link, packet, paused, pause });
+        if let Some(observer) = &mut self.observer {
+            observer.held.push(Held { at, link, packet, paused, pause });
         }
     }
 

@@ -1,11 +1,11 @@
 //! What ports with service events need to put packets on links.
 
 use crate::fabric::LinkId;
+use crate::in_flight::InFlight;
 use crate::link::Link;
-use crate::on_the_way::OnTheWay;
+use crate::observer::PacketLoss;
 use crate::packet::Packet;
 use crate::trailer::Trailers;
-use crate::witness::PacketLoss;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
@@ -13,7 +13,7 @@ use linkpool_units::Time;
 #[derive(Debug)]
 pub(crate) struct Transmitter<'a> {
     pub(crate) links: &'a mut [Link],
-    pub(crate) on_the_way: &'a mut OnTheWay,
+    pub(crate) in_flight: &'a mut InFlight,
     pub(crate) calendar: &'a mut Calendar,
     pub(crate) trailers: &'a mut Trailers,
     pub(crate) windows: Windows,
@@ -23,7 +23,7 @@ impl Transmitter<'_> {
     /// Sends `packet`, which arrives at `arrival`, on link `id`.
     #[inline(always)]
     pub(crate) fn carry(&mut self, id: LinkId, arrival: Time, packet: &Packet) {
-        self.on_the_way.add(id, &self.links[id.index()], arrival, packet);
+        self.in_flight.add(id, &self.links[id.index()], arrival, packet);
     }
 
     /// `packet` is lost at a port that does not show its queue, or on its link.

@@ -133,7 +133,7 @@ impl Sink for Counting<'_> {
         self.windows.add(window, 0);
         for (parts, open) in &mut self.divisions {
             let (from, to) = (parts.sender(passed.link), parts.receiver(self.routes, link.to, &passed.packet));
-            open.add(parts.front(passed.link, window) / parts.windows_apart(), to);
+            open.add(parts.epoch(passed.link, window) / parts.windows_apart(), to);
             open.found.crossings += u64::from(from != to);
         }
     }

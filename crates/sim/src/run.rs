@@ -288,14 +288,14 @@ impl<'p> Run<'p> {
             outcome.stray += hosts.stray;
             outcome.delivered += hosts.delivered;
         }
-        let on_the_way: Vec<Vec<u32>> = parts.iter_mut().map(|(network, _)| network.on_the_way(simulated)).collect();
+        let in_flight: Vec<Vec<u32>> = parts.iter_mut().map(|(network, _)| network.in_flight(simulated)).collect();
         for id in LinkId::first(plan.fabric.links().len()) {
             let sender = usize::from(partitions.sender(id));
             let (stats, on_wire) = parts[sender].0.link_outcome(id, simulated);
-            let on_the_way = on_the_way.iter().map(|counts| counts[id.index()]).sum();
+            let in_flight = in_flight.iter().map(|counts| counts[id.index()]).sum();
             let (sent_bytes, measured) = (on_wire.bytes(), MeasuredLink::default());
             let pauses = parts[sender].0.pauses(id, simulated);
-            outcome.links.push(LinkOutcome { stats, sent_bytes, measured, on_the_way, pauses });
+            outcome.links.push(LinkOutcome { stats, sent_bytes, measured, in_flight, pauses });
         }
         for (link, measured) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
             outcome.links[link.index()].measured = measured;

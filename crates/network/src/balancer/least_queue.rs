@@ -78,19 +78,19 @@ mod tests {
     use crate::topology::{Generator, ManyToOne};
     use linkpool_units::Rate;
 
-    fn chooser(gap: Option<Time>) -> (LeastQueue, NodeId) {
+    fn selector(gap: Option<Time>) -> (LeastQueue, NodeId) {
         let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
         (LeastQueue::new(gap, &fabric, 1), NodeId::new(3))
     }
 
     #[test]
     fn the_shortest_queue_of_a_link_that_works() {
-        let (mut chooser, node) = chooser(None);
+        let (mut selector, node) = selector(None);
         let mut choose = |queues: &[Option<u64>]| {
             let packet = Packet::default();
             let choice =
                 Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32, link: &|_| LinkId::NONE };
-            chooser.choose(choice, &packet, &mut |link| queues[link as usize])
+            selector.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         assert_eq!(choose(&[Some(3000), Some(1500), Some(4500)]), 1);
         assert_eq!(choose(&[None, Some(1500), Some(4500)]), 1, "a link that is down has no packet queued");
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn a_flowlet_stays_until_there_is_a_gap_or_its_link_fails() {
-        let (mut chooser, node) = chooser(Some(Time::from_us(5)));
+        let (mut selector, node) = selector(Some(Time::from_us(5)));
         let mut choose = |at: u64, queues: [Option<u64>; 2]| {
             let packet = Packet { arrival: Time::from_us(at), ..Packet::default() };
             let choice = Choice { node, ingress: LinkId::NONE, salt: 7, links: 2, link: &|_| LinkId::NONE };
-            chooser.choose(choice, &packet, &mut |link| queues[link as usize])
+            selector.choose(choice, &packet, &mut |link| queues[link as usize])
         };
         let (short, long) = (Some(0), Some(9000));
         assert_eq!(choose(1, [short, long]), 0);
@@ -122,12 +122,12 @@ mod tests {
     /// A flow whose hash falls together with another one has the other one's link, if it has as many.
     #[test]
     fn a_flowlet_does_not_stay_on_a_link_that_is_none_of_the_choice() {
-        let (mut chooser, node) = chooser(Some(Time::from_us(5)));
+        let (mut selector, node) = selector(Some(Time::from_us(5)));
         let packet = Packet { arrival: Time::from_us(1), ..Packet::default() };
         let mut choose = |queues: &[u64]| {
             let choice =
                 Choice { node, ingress: LinkId::NONE, salt: 7, links: queues.len() as u32, link: &|_| LinkId::NONE };
-            chooser.choose(choice, &packet, &mut |link| Some(queues[link as usize]))
+            selector.choose(choice, &packet, &mut |link| Some(queues[link as usize]))
         };
         assert_eq!(choose(&[9000, 9000, 0]), 2);
         assert_eq!(choose(&[0, 9000]), 0, "there is no link 2");

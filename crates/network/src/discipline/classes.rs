@@ -342,7 +342,7 @@ mod tests {
             Port { queues: Classes::new(classes, thresholds, place), kind, events: RareEvents::default() }
         }
 
-        fn enqueue(&mut self, packet: Packet) -> Verdict {
+        fn offer(&mut self, packet: Packet) -> Verdict {
             let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
             let to = HostId::new(0).into();
             let arrival = Arrival { now: Time::ZERO, to, kind, thresholds, buffer: None, lossless: false };
@@ -350,7 +350,7 @@ mod tests {
         }
 
         fn queues(&mut self, packet: Packet) -> bool {
-            matches!(self.enqueue(packet), Verdict::Queued)
+            matches!(self.offer(packet), Verdict::Queued)
         }
 
         fn begin(&mut self) -> Option<Packet> {
@@ -425,13 +425,13 @@ mod tests {
         let marks = class(&[1], 2).thresholds.marking(QueueLimit::Packets(1), false);
         let mut port = Port::new(&[ClassPolicy { trims: true, thresholds: marks, ..class(&[1], 2) }, class(&[2], 2)]);
         let cut = |verdict| matches!(verdict, Verdict::Trimmed(header) if header.size() == HEADER && header.seq == 3);
-        assert!(port.queues(data(1, 1)) && port.queues(data(2, 1)) && cut(port.enqueue(data(3, 1))));
+        assert!(port.queues(data(1, 1)) && port.queues(data(2, 1)) && cut(port.offer(data(3, 1))));
         assert!(port.queues(ack(4)) && port.queues(data(5, 2)) && port.queues(data(6, 2)));
         // Not one of a class that does not, nor one whose receiver would not understand it.
-        assert!(matches!(port.enqueue(data(7, 2)), Verdict::Dropped(packet) if packet.seq == 7));
+        assert!(matches!(port.offer(data(7, 2)), Verdict::Dropped(packet) if packet.seq == 7));
         let mut plain = data(8, 1);
         plain.flags = Flags::ECT;
-        assert!(matches!(port.enqueue(plain), Verdict::Dropped(packet) if packet.seq == 8 && packet.size() == 1_500));
+        assert!(matches!(port.offer(plain), Verdict::Dropped(packet) if packet.seq == 8 && packet.size() == 1_500));
         assert_eq!((port.events.trims, port.events.marks, port.queues.waiting()), (1, 1, (6, 6_000 + 128)));
         let sent: Vec<_> = std::iter::from_fn(|| port.begin()).collect();
         let marked: Vec<_> = sent.iter().map(|packet| (packet.seq, packet.flags.has(Flags::CE))).collect();
@@ -441,7 +441,7 @@ mod tests {
         let last = Envelope::new(HostId::new(0), 1_500, 1_500 - HEADER);
         let mut port = Port::new(&[ClassPolicy { trims: true, ..class(&[1], 0) }]);
         for (packet, at_last) in [(data(1, 1), false), (Packet { envelope: last, ..data(2, 1) }, true)] {
-            let verdict = port.enqueue(packet);
+            let verdict = port.offer(packet);
             assert!(
                 matches!(verdict, Verdict::Trimmed(header) if header.is_trimmed_at_last() == at_last),
                 "{verdict:?}"
@@ -458,13 +458,13 @@ mod tests {
         let thresholds = Thresholds { drop_non_ect: true, ..trims.thresholds };
         let mut port = Port::new(&[ClassPolicy { marking: Marking::Red(red), thresholds, ..trims }]);
         assert!((0..2).all(|number| port.queues(data(number, 1))));
-        assert!(matches!(port.enqueue(data(2, 1)), Verdict::Dropped(packet) if packet.size() == 1_500));
+        assert!(matches!(port.offer(data(2, 1)), Verdict::Dropped(packet) if packet.size() == 1_500));
         let thresholds = Thresholds { drop_non_ect: true, ..trims.thresholds.marking(QueueLimit::Packets(1), false) };
         let mut port = Port::new(&[ClassPolicy { thresholds, ..trims }]);
         let unmarkable = |number| Packet { flags: Flags::TRIMMABLE, ..data(number, 1) };
-        assert!(port.queues(unmarkable(0)) && matches!(port.enqueue(unmarkable(1)), Verdict::Dropped(_)));
+        assert!(port.queues(unmarkable(0)) && matches!(port.offer(unmarkable(1)), Verdict::Dropped(_)));
         assert!((1..4).all(|number| port.queues(data(number, 1))));
-        assert!(matches!(port.enqueue(unmarkable(4)), Verdict::Trimmed(_)));
+        assert!(matches!(port.offer(unmarkable(4)), Verdict::Trimmed(_)));
         assert_eq!(port.events.trims, 1);
     }
 
@@ -585,7 +585,7 @@ mod tests {
                 };
                 came += 1;
                 let queue = queue_of(&packet);
-                match port.enqueue(packet) {
+                match port.offer(packet) {
                     Verdict::Queued => inside[queue].push(number),
                     Verdict::Trimmed(header) => {
                         prop_assert!(limits[queue].1 && header.is_control() && header.seq == number);

@@ -84,7 +84,7 @@ impl TrimmingQueue {
     }
 
     /// Queues a header or a control packet.
-    fn enqueue_header(&mut self, packet: Packet) -> Verdict {
+    fn admit_header(&mut self, packet: Packet) -> Verdict {
         let (packets, bytes) = self.headers.length();
         if !self.header_limits.is_full(packets, bytes + u64::from(packet.size())) {
             self.headers.put(packet);
@@ -122,7 +122,7 @@ impl TrimmingQueue {
 impl Discipline for TrimmingQueue {
     fn enqueue(&mut self, mut packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
         if packet.is_control() {
-            return self.enqueue_header(packet);
+            return self.admit_header(packet);
         }
         let thresholds = arrival.thresholds;
         let (packets, bytes) = self.data.counted(thresholds);
@@ -137,7 +137,7 @@ impl Discipline for TrimmingQueue {
         let victim = self.victim(packet, arrival);
         events.trims += 1;
         let header = arrival.trim(victim);
-        match self.enqueue_header(header) {
+        match self.admit_header(header) {
             Verdict::Queued => Verdict::Trimmed(header),
             verdict => verdict,
         }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     impl Port {
-        fn enqueue(&mut self, packet: Packet) -> Verdict {
+        fn offer(&mut self, packet: Packet) -> Verdict {
             let (kind, thresholds) = (&self.kind, &self.kind.thresholds);
             let to = HostId::new(0).into();
             let arrival = Arrival { now: Time::ZERO, to, kind, thresholds, buffer: None, lossless: false };
@@ -284,7 +284,7 @@ mod tests {
     fn the_packet_that_comes_is_trimmed() {
         let mut port = port(QueueLimit::Packets(2), paper(1.0));
         for seq in 1..=4 {
-            let trimmed = matches!(port.enqueue(data(seq)), Verdict::Trimmed(header) if header.seq == seq);
+            let trimmed = matches!(port.offer(data(seq)), Verdict::Trimmed(header) if header.seq == seq);
             assert_eq!(trimmed, seq > 2);
         }
         assert_eq!(port.queue.waiting(), (4, 2 * 1500 + 2 * 64));
@@ -302,7 +302,7 @@ mod tests {
         for (host, at_last) in [(7, false), (0, true)] {
             let envelope = Envelope::new(HostId::new(host), 1500, 1500 - HEADER);
             let flags = Flags::TRIMMABLE | Flags::ECT;
-            let verdict = port.enqueue(Packet { envelope, flags, ..data(1) });
+            let verdict = port.offer(Packet { envelope, flags, ..data(1) });
             assert!(matches!(verdict, Verdict::Trimmed(header) if header.is_trimmed_at_last() == at_last), "{host}");
         }
     }
@@ -311,7 +311,7 @@ mod tests {
     fn the_tail_makes_way() {
         let mut port = port(QueueLimit::Packets(2), paper(0.0));
         for seq in 1..=4 {
-            port.enqueue(data(seq));
+            port.offer(data(seq));
         }
         // 3 takes the place of 2, and 4 that of 3.
         assert_eq!(port.drain(), [-2, -3, 1, 4]);
@@ -320,10 +320,10 @@ mod tests {
     #[test]
     fn either_is_trimmed_as_often() {
         let mut port = port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Packets(1)), ..paper(0.5) });
-        port.enqueue(data(0));
+        port.offer(data(0));
         let mut arriving = 0;
         for seq in 1..=10_000 {
-            port.enqueue(data(seq));
+            port.offer(data(seq));
             let Some(header) = port.queue.headers.take_unsent() else { panic!("nothing was trimmed") };
             arriving += i32::from(header.seq == seq);
         }
@@ -335,7 +335,7 @@ mod tests {
     fn ten_headers_for_one_data_packet() {
         let mut port = port(QueueLimit::Packets(8), Trimming { headers: Some(QueueLimit::Packets(100)), ..paper(0.5) });
         for packet in (1..=3).map(data).chain((101..=125).map(control)) {
-            port.enqueue(packet);
+            port.offer(packet);
         }
         let sent = port.drain();
         let places: Vec<usize> = (0..sent.len()).filter(|i| sent[*i] > 0).collect();
@@ -351,7 +351,7 @@ mod tests {
         let mut marked = [0; 6];
         for _ in 0..10_000 {
             for seq in 0..6 {
-                port.enqueue(Packet { flags: Flags::ECT, ..data(seq) });
+                port.offer(Packet { flags: Flags::ECT, ..data(seq) });
             }
             for behind in (0..6).rev() {
                 let packet = port.dequeue().unwrap();
@@ -362,8 +362,8 @@ mod tests {
         // Binomial: a standard deviation of 50.
         assert!((4_750..5_250).contains(&marked[3]), "{marked:?}");
         assert_eq!((marked[4], port.events.marks), (10_000, marked.iter().sum::<i32>() as u64));
-        port.enqueue(control(9));
-        (0..6).map(data).for_each(|packet| assert!(matches!(port.enqueue(packet), Verdict::Queued)));
+        port.offer(control(9));
+        (0..6).map(data).for_each(|packet| assert!(matches!(port.offer(packet), Verdict::Queued)));
         let sent = std::iter::from_fn(|| port.dequeue());
         assert!(sent.into_iter().all(|packet| !packet.flags.has(Flags::CE)), "headers, and packets without ECT");
     }
@@ -371,21 +371,21 @@ mod tests {
     #[test]
     fn a_header_without_room_goes_back() {
         let mut port = port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Packets(1)), ..paper(1.0) });
-        port.enqueue(data(1));
-        port.enqueue(data(2));
-        let Verdict::Returned(back) = port.enqueue(data(3)) else { panic!("it was not returned") };
+        port.offer(data(1));
+        port.offer(data(2));
+        let Verdict::Returned(back) = port.offer(data(3)) else { panic!("it was not returned") };
         assert_eq!((back.seq, back.ack, back.envelope), (3, 7, Envelope::new(HostId::new(3), 64, 1436)));
         assert!(back.is_returned() && !back.flags.has(Flags::RETURNABLE));
         // Packets that have been returned once, control packets, and packets of senders that do not
         // want them back are dropped.
-        assert!(matches!(port.enqueue(back), Verdict::Dropped(_)));
-        assert!(matches!(port.enqueue(control(4)), Verdict::Dropped(_)));
+        assert!(matches!(port.offer(back), Verdict::Dropped(_)));
+        assert!(matches!(port.offer(control(4)), Verdict::Dropped(_)));
         let unwanted = Packet { flags: Flags::TRIMMABLE, ..data(5) };
-        assert!(matches!(port.enqueue(unwanted), Verdict::Dropped(p) if p.flags.has(Flags::TRIMMED)));
+        assert!(matches!(port.offer(unwanted), Verdict::Dropped(p) if p.flags.has(Flags::TRIMMED)));
         let untrimmable = Packet { flags: Flags::default(), ..data(6) };
-        assert!(matches!(port.enqueue(untrimmable), Verdict::Dropped(p) if !p.flags.has(Flags::TRIMMED)));
+        assert!(matches!(port.offer(untrimmable), Verdict::Dropped(p) if !p.flags.has(Flags::TRIMMED)));
         port.queue.trimming.return_to_sender = false;
-        assert!(matches!(port.enqueue(data(7)), Verdict::Dropped(_)));
+        assert!(matches!(port.offer(data(7)), Verdict::Dropped(_)));
     }
 
     /// Four headers have room: those that wait and those that come, of which the last finds three.
@@ -396,15 +396,15 @@ mod tests {
             !port.queue.room_for_headers().has_room_for(Headers { packets, bytes: u64::from(packets) * 64 })
         };
         assert_eq!([4, 5].map(|packets| may_return(&of_packets, packets)), [false, true]);
-        of_packets.enqueue(control(1));
+        of_packets.offer(control(1));
         assert_eq!([3, 4].map(|packets| may_return(&of_packets, packets)), [false, true]);
         // 200 bytes are three headers of 64. The header of the last data packet that waits may come in place of one that is shorter.
         let mut of_bytes =
             port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Bytes(200)), ..paper(1.0) });
         assert_eq!([3, 4].map(|packets| may_return(&of_bytes, packets)), [false, true]);
-        of_bytes.enqueue(data(1));
+        of_bytes.offer(data(1));
         assert_eq!([2, 3].map(|packets| may_return(&of_bytes, packets)), [false, true]);
-        of_bytes.enqueue(control(2));
+        of_bytes.offer(control(2));
         assert_eq!([1, 2].map(|packets| may_return(&of_bytes, packets)), [false, true]);
         of_bytes.queue.trimming.return_to_sender = false;
         assert!(!may_return(&of_bytes, 1000), "they are dropped");
@@ -459,8 +459,8 @@ mod tests {
             let mut port = port(data_limit, trimming);
             for (seq, step) in (0..).zip(before) {
                 match step {
-                    Step::Data { size, .. } => _ = port.enqueue(Packet { envelope: Envelope::new(HostId::new(7), size, size - HEADER), ..data(seq) }),
-                    Step::Control => _ = port.enqueue(control(seq)),
+                    Step::Data { size, .. } => _ = port.offer(Packet { envelope: Envelope::new(HostId::new(7), size, size - HEADER), ..data(seq) }),
+                    Step::Control => _ = port.offer(control(seq)),
                     Step::Serve => _ = port.dequeue(),
                 }
             }
@@ -468,7 +468,7 @@ mod tests {
             let may_return = !port.queue.room_for_headers().has_room_for(Headers { packets: sizes.len() as u32, bytes });
             for (size, header) in sizes {
                 let packet = Packet { envelope: Envelope::new(HostId::new(7), size, size - header), ..data(1) };
-                let returned = matches!(port.enqueue(packet), Verdict::Returned(_));
+                let returned = matches!(port.offer(packet), Verdict::Returned(_));
                 prop_assert!(may_return || !returned);
             }
         }
@@ -500,7 +500,7 @@ mod tests {
                         continue;
                     }
                 };
-                match port.enqueue(packet) {
+                match port.offer(packet) {
                     Verdict::Queued | Verdict::Trimmed(_) => {}
                     Verdict::Dropped(packet) => out.push(packet),
                     Verdict::Returned(packet) => {

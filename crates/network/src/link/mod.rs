@@ -17,7 +17,7 @@ use std::hint::select_unpredictable;
 ///
 /// When a packet joins a FIFO queue, its departure is known: `max(now, busy_until) +
 /// serialisation`. Its arrival at the other end is known too. So the packet itself goes at once to
-/// the list of those that arrive in that window ([`crate::on_the_way`]). The link keeps the size of each packet that
+/// the list of those that arrive in that window ([`crate::in_flight`]). The link keeps the size of each packet that
 /// may still be queued: from these and `busy_until` follows which packets have departed. The queue needs no service events.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -41,7 +41,7 @@ pub struct Link {
     /// The receiving node.
     pub(crate) to: NodeId,
     pub(crate) kind: u16,
-    /// The list that its packets join, see [`crate::on_the_way::OnTheWay`].
+    /// The list that its packets join, see [`crate::in_flight::InFlight`].
     pub(crate) list: u16,
 }
 
@@ -218,7 +218,7 @@ impl Link {
     }
 
     /// Queues `packet` at `now`, and returns when it arrives at the other end; none if thresholds
-    /// may act on it, see [`Link::enqueue_by_thresholds`].
+    /// may act on it, see [`Link::admit`].
     ///
     /// Most packets need only two comparisons: those that have room, where the queue is shorter than
     /// any threshold that acts.
@@ -263,13 +263,7 @@ impl Link {
     }
 
     /// Queues, marks or drops `packet` at `now`, as the thresholds say, after [`Link::enqueue`] has returned none.
-    pub(crate) fn enqueue_by_thresholds(
-        &mut self,
-        kind: &LinkKind,
-        rare: &mut RareEvents,
-        now: Time,
-        packet: &mut Packet,
-    ) -> Fate {
+    pub(crate) fn admit(&mut self, kind: &LinkKind, rare: &mut RareEvents, now: Time, packet: &mut Packet) -> Fate {
         // The packet in service is the first that has not departed.
         let queued = self.present() - kind.thresholds.uncounted.min(self.present());
         match self.admission(kind, queued, packet) {
@@ -375,7 +369,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::on_the_way::Incoming;
+    use crate::in_flight::Incoming;
     use crate::packet::Envelope;
     use crate::packet::Kind;
     use crate::policy::QueuePolicy;
@@ -399,7 +393,7 @@ mod tests {
         fn new(kind: LinkKind) -> Port {
             Port(Link::new(0, NodeId::new(0), 0), kind, RareEvents::default(), VecDeque::new())
         }
-        fn enqueue(&mut self, now: Time, packet: Packet) -> Fate {
+        fn offer(&mut self, now: Time, packet: Packet) -> Fate {
             match self.0.enqueue(&self.1, now, &packet) {
                 Some(arrival) => self.accepted(Fate::Queued(arrival), packet),
                 None => self.judge(now, packet),
@@ -407,10 +401,10 @@ mod tests {
         }
         /// By the thresholds, whatever the link knows of its queue: as the network does after [`Link::enqueue`].
         fn judge(&mut self, now: Time, mut packet: Packet) -> Fate {
-            let fate = self.0.enqueue_by_thresholds(&self.1, &mut self.2, now, &mut packet);
+            let fate = self.0.admit(&self.1, &mut self.2, now, &mut packet);
             self.accepted(fate, packet)
         }
-        fn enqueue_by_thresholds(&mut self, now: Time, packet: Packet) -> Fate {
+        fn admit(&mut self, now: Time, packet: Packet) -> Fate {
             self.0.settle(&self.1, now);
             self.judge(now, packet)
         }
@@ -444,9 +438,9 @@ mod tests {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
         // 1,462 B at 10 Gbps: 1,169.6 ns.
         let first = Time::from_ps(1_169_600 + 2_000_000);
-        assert_eq!(l.enqueue(Time::ZERO, packet(1462)), Fate::Queued(first));
+        assert_eq!(l.offer(Time::ZERO, packet(1462)), Fate::Queued(first));
         let second = Time::from_ps(2 * 1_169_600 + 2_000_000);
-        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), Fate::Queued(second));
+        assert_eq!(l.offer(Time::from_ns(100), packet(1462)), Fate::Queued(second));
     }
 
     #[test]
@@ -455,12 +449,12 @@ mod tests {
             let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100)).counting_in_service(counts);
             let mut l = link(policy);
             for _ in 0..150 {
-                l.enqueue(Time::ZERO, packet(1462));
+                l.offer(Time::ZERO, packet(1462));
             }
             assert_eq!((l.stats().packets, l.stats().rare.drops), (accepted, 150 - accepted));
             assert_eq!(l.stats().max_queue, 100);
             // One leaves; one more fits.
-            l.enqueue(Time::from_ns(1170), packet(1462));
+            l.offer(Time::from_ns(1170), packet(1462));
             assert_eq!(l.stats().packets, accepted + 1);
         }
     }
@@ -471,7 +465,7 @@ mod tests {
             let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100)).marking(QueueLimit::Packets(10), above);
             let mut l = link(policy);
             for _ in 0..20 {
-                l.enqueue(Time::ZERO, packet(1462));
+                l.offer(Time::ZERO, packet(1462));
             }
             let marked = (0..20).filter(|_| l.pop().flags.has(Flags::CE)).count();
             // Of 20, the first is in service, and the one that finds 10 queued is the twelfth.
@@ -484,10 +478,10 @@ mod tests {
     fn byte_limits_count_waiting_bytes() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Bytes(3000)).marking(QueueLimit::Bytes(1000), false));
         for _ in 0..4 {
-            l.enqueue(Time::ZERO, packet(1000));
+            l.offer(Time::ZERO, packet(1000));
         }
         // In service 1, queued 3 = 3,000 B: full.
-        l.enqueue(Time::ZERO, packet(1000));
+        l.offer(Time::ZERO, packet(1000));
         assert_eq!((l.stats().packets, l.stats().rare.drops, l.stats().rare.marks), (4, 1, 2));
         assert_eq!(l.0.backlog_bytes(&l.1, Time::from_ns(400)), 3500);
     }
@@ -504,7 +498,7 @@ mod tests {
         ] {
             let mut l = link(policy);
             for _ in 0..10 {
-                l.enqueue(Time::ZERO, ack);
+                l.offer(Time::ZERO, ack);
             }
             assert_eq!(l.stats().packets, carried);
         }
@@ -516,7 +510,7 @@ mod tests {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(1000)));
         for number in 0..500u64 {
             let now = Time::from_ns(number * 300);
-            l.enqueue(now, packet(1462));
+            l.offer(now, packet(1462));
             let unsent = l.3.iter().filter(|packet| packet.arrival > now + Time::from_us(2)).count();
             assert_eq!(l.0.queue_packets(&l.1, now) + 1, unsent as u32);
         }
@@ -527,7 +521,7 @@ mod tests {
     #[test]
     fn the_ring_is_used_again() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(1000)));
-        (0..1000).for_each(|i| _ = l.enqueue(Time::from_us(10 * i), packet(1462)));
+        (0..1000).for_each(|i| _ = l.offer(Time::from_us(10 * i), packet(1462)));
         assert_eq!((l.0.queue.len(), l.stats().packets, l.stats().max_queue), (4, 1000, 0));
     }
 
@@ -538,7 +532,7 @@ mod tests {
         for (counts, lengths) in [(false, [3, 2, 1, 0, 0]), (true, [4, 3, 2, 1, 0])] {
             let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)).counting_in_service(counts));
             for _ in 0..4 {
-                l.enqueue(Time::ZERO, packet(1250));
+                l.offer(Time::ZERO, packet(1250));
             }
             let found = [0, 1, 2, 3, 4].map(|us| l.0.queue_packets(&l.1, Time::from_us(us)));
             assert_eq!(found, lengths, "{counts}");
@@ -571,7 +565,7 @@ mod tests {
                     departures.pop_front();
                 }
                 now = arrival;
-                if let Fate::Queued(departure) = l.enqueue(now, packet(size)) {
+                if let Fate::Queued(departure) = l.offer(now, packet(size)) {
                     departures.push_back((departure, size));
                     most = most.max(departures.len() as u32);
                 }
@@ -590,7 +584,7 @@ mod tests {
             let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy.thresholds.limited_to(limit));
             let mut l = Port::new(kind);
             for _ in 0..5 {
-                l.enqueue(Time::ZERO, packet(1000));
+                l.offer(Time::ZERO, packet(1000));
             }
             assert_eq!((l.stats().packets, l.stats().rare.drops, l.stats().rare.marks), (4, 1, 2), "{limit:?}");
         }
@@ -610,8 +604,8 @@ mod tests {
                     // Bursts of packets of several sizes, and gaps in which the queue runs empty.
                     let now = Time::from_ns(300 * i + 30_000 * (i / 16));
                     let packet = packet([42, 1462, 1000, 9000][(i as usize * 7 + i as usize / 5) % 4]);
-                    let fate = judged.enqueue_by_thresholds(now, packet);
-                    assert_eq!(quick.enqueue(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
+                    let fate = judged.admit(now, packet);
+                    assert_eq!(quick.offer(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
                 }
                 assert_eq!(quick.stats(), judged.stats());
                 assert!(judged.stats().rare.drops > 0 && judged.stats().rare.marks > 0, "{limit:?} {mark:?}");
@@ -651,9 +645,9 @@ mod tests {
         let thresholds =
             QueuePolicy::drop_tail(QueueLimit::Packets(9000)).marking(QueueLimit::Bytes(64_000), false).thresholds;
         let mut l = Port::new(LinkKind::new(Rate::gbps(300), Time::ZERO, thresholds));
-        (0..1001).for_each(|_| _ = l.enqueue(Time::ZERO, packet(64)));
+        (0..1001).for_each(|_| _ = l.offer(Time::ZERO, packet(64)));
         assert_eq!(l.stats().rare.marks, 0);
-        l.enqueue(Time(1705), packet(64));
+        l.offer(Time(1705), packet(64));
         assert_eq!(l.stats().rare.marks, 1);
     }
 
@@ -663,10 +657,10 @@ mod tests {
     fn a_queue_that_has_become_short_does_not_mark() {
         let limit = QueueLimit::Packets(150);
         let mut l = link(QueuePolicy::drop_tail(limit).marking(QueueLimit::Packets(30), false));
-        (0..46).for_each(|_| _ = l.enqueue(Time::ZERO, packet(1462)));
+        (0..46).for_each(|_| _ = l.offer(Time::ZERO, packet(1462)));
         assert_eq!((l.stats().rare.marks, l.stats().max_queue), (15, 45));
         // 1,169.6 ns a packet.
-        l.enqueue(Time::from_ps(25 * 1_169_600), packet(1462));
+        l.offer(Time::from_ps(25 * 1_169_600), packet(1462));
         assert_eq!((l.stats().rare.marks, l.0.present()), (15, 22));
     }
 
@@ -689,8 +683,8 @@ mod tests {
                     let pause = [15_000, 40_000, 5_000, 130_000, 25_000][i as usize / 100 % 5];
                     now += Time::from_ns(if i % 100 == 0 { pause } else { 20 });
                     let packet = packet([42, 1462][(i as usize * 7 + i as usize / 5) % 2]);
-                    let fate = judged.enqueue_by_thresholds(now, packet);
-                    assert_eq!(quick.enqueue(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
+                    let fate = judged.admit(now, packet);
+                    assert_eq!(quick.offer(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
                 }
                 assert_eq!(quick.stats(), judged.stats());
                 assert!(judged.stats().rare.drops > 0 && judged.stats().rare.marks > 0, "{limit:?} {mark:?}");

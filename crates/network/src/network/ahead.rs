@@ -5,8 +5,8 @@
 
 use super::handler::Handler;
 use super::order::Step;
+use crate::in_flight::Incoming;
 use crate::link::Link;
-use crate::on_the_way::Incoming;
 use crate::ports::{Ports, STAGE as STAGE_OF_PORTS, STAGES};
 use crate::routing::Routes;
 use linkpool_engine::{prefetch, prefetch_place};

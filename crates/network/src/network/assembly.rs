@@ -8,8 +8,8 @@ use super::run::Network;
 use crate::change::Timetable;
 use crate::discipline::FRAME;
 use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::in_flight::{BY_NEXT_LINK, InFlight, Onward, list_elsewhere};
 use crate::link::{Link, LinkKind, RareEvents};
-use crate::on_the_way::{BY_NEXT_LINK, OnTheWay, Onward, list_elsewhere};
 use crate::partition::Partitions;
 use crate::policy::Policies;
 use crate::ports::Ports;
@@ -92,7 +92,7 @@ impl Network {
             calendar: Calendar::new(fabric.nodes() + ports.len()),
             ports,
             routes,
-            on_the_way: OnTheWay::new(windows, onward),
+            in_flight: InFlight::new(windows, onward),
             taken: Vec::new(),
             trailers: Trailers::default(),
             windows,

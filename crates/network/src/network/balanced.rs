@@ -4,7 +4,7 @@ use super::egress::Egress;
 use super::order::{Arrivals, NONE, Step};
 use crate::balancer::{Balancer, MakeOf};
 use crate::fabric::LinkId;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 
 /// A balancer with the loops over packets that ask it.
 pub(super) trait Balanced: Balancer {
@@ -61,7 +61,7 @@ impl<B: Balancer> Balanced for B {
                         step.link = link_of(self, egress, incoming);
                     }
                     egress.show(self, incoming, step.link);
-                    egress.enqueue_one(step.link, incoming.packet.arrival, &incoming.packet);
+                    egress.queue_alone(step.link, incoming.packet.arrival, &incoming.packet);
                 } else {
                     // Only packets without a way wait where no queue is seen.
                     let link = link_of(self, egress, incoming);

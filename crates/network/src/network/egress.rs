@@ -2,15 +2,15 @@
 
 use crate::balancer::{Arrival, Balancer, Choice, Hop};
 use crate::fabric::{LinkId, NodeId};
+use crate::in_flight::{InFlight, Incoming};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
-use crate::on_the_way::{Incoming, OnTheWay};
+use crate::observer::{Cause, Observer, PacketLoss, Seen};
 use crate::packet::{Flags, Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::telemetry::Written;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
-use crate::witness::{Cause, PacketLoss, Seen, Witness};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub struct Egress {
     pub(super) routes: Arc<Routes>,
     /// The windows in which nodes have timers, by node, and in which ports may transmit.
     pub(super) calendar: Calendar,
-    pub(super) on_the_way: OnTheWay,
-    /// Where there is a witness: the packets that come to nodes in this window, as they are when it begins. Some may be
+    pub(super) in_flight: InFlight,
+    /// Where there is an observer: the packets that come to nodes in this window, as they are when it begins. Some may be
     /// queued still when a node has got them already, and given their trailers to other packets.
     pub(super) taken: Vec<(LinkId, Seen)>,
     /// The trailers of the packets in this partition.
@@ -62,13 +62,13 @@ impl Egress {
     /// Queues `packet`, which this node sends, for link `id`.
     #[inline(always)]
     fn send_on(&mut self, id: LinkId, now: Time, packet: &Packet) {
-        match self.trailers.witness {
+        match self.trailers.observer {
             None => _ = self.enqueue(id, now, packet),
             Some(_) => self.send_seen(id, now, packet),
         }
     }
 
-    /// The same where the witness is told of each packet.
+    /// The same where the observer is told of each packet.
     #[cold]
     fn send_seen(&mut self, id: LinkId, now: Time, packet: &Packet) {
         if let Some(queued) = self.enqueue(id, now, packet) {
@@ -138,32 +138,32 @@ impl Egress {
     /// Queues a packet that comes alone. Out of line, as whole batches are queued in a loop of
     /// their own.
     #[inline(never)]
-    pub(super) fn enqueue_one(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    pub(super) fn queue_alone(&mut self, id: LinkId, now: Time, packet: &Packet) {
         self.enqueue(id, now, packet);
     }
 
     /// Queues the packets of a `chain` of `packets`, in order; they came at their `arrival`.
     #[inline(never)]
-    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
-        while let Some(packet) = self.enqueue_most(id, packets, &mut chain) {
-            self.enqueue_elsewhere(id, packet.arrival, packet);
+    pub(super) fn queue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
+        while let Some(packet) = self.fast_path(id, packets, &mut chain) {
+            self.slow_path(id, packet.arrival, packet);
         }
     }
 
-    /// The same up to a packet on which thresholds may act, which it returns.
+    /// The fast path: the same up to a packet on which thresholds may act, which it returns.
     #[inline(always)]
-    fn enqueue_most<'p>(
+    fn fast_path<'p>(
         &mut self,
         id: LinkId,
         packets: &'p [Incoming],
         chain: &mut impl Iterator<Item = usize>,
     ) -> Option<&'p Packet> {
-        let Egress { links, kinds, on_the_way, .. } = self;
+        let Egress { links, kinds, in_flight, .. } = self;
         let link = &mut links[id.index()];
         let kind = &kinds[link.kind as usize];
         chain.map(|number| &packets[number].packet).find(|packet| match link.enqueue(kind, packet.arrival, packet) {
             Some(arrival) => {
-                on_the_way.add(id, link, arrival, packet);
+                in_flight.add(id, link, arrival, packet);
                 false
             }
             None => true,
@@ -176,36 +176,33 @@ impl Egress {
         let link = &mut self.links[id.index()];
         match link.enqueue(&self.kinds[link.kind as usize], now, packet) {
             Some(arrival) => {
-                self.on_the_way.add(id, link, arrival, packet);
+                self.in_flight.add(id, link, arrival, packet);
                 Some(Packet { arrival, ..*packet })
             }
-            None => self.enqueue_by_thresholds(id, now, packet),
+            None => self.slow_path(id, now, packet),
         }
     }
 
-    /// Queues a packet that the link has not taken: at its port, or as thresholds say.
+    /// The slow path, of a packet that the link has not taken: to its port, or as thresholds say. Returns it as it was queued here,
+    /// marked perhaps.
     #[inline]
-    pub(super) fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    pub(super) fn slow_path(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
         if self.kinds[self.links[id.index()].kind as usize].thresholds.is_elsewhere() {
-            self.enqueue_at_port(id, now, packet);
-        } else {
-            self.enqueue_by_thresholds(id, now, packet);
-        }
-    }
-
-    /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
-    #[inline(never)]
-    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
-        let link = &mut self.links[id.index()];
-        let kind = &self.kinds[link.kind as usize];
-        if kind.thresholds.is_elsewhere() {
-            self.enqueue_at_port(id, now, packet);
+            self.pass_to_port(id, now, packet);
             return None;
         }
+        self.admit(id, now, packet)
+    }
+
+    /// Queues, marks or drops a packet on which thresholds may act. Out of line, so that the fast path stays short.
+    #[inline(never)]
+    fn admit(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
+        let link = &mut self.links[id.index()];
+        let kind = &self.kinds[link.kind as usize];
         let mut packet = *packet;
-        match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, &mut packet) {
+        match link.admit(kind, &mut self.rare[id.index()], now, &mut packet) {
             Fate::Queued(arrival) => {
-                self.on_the_way.add(id, link, arrival, &packet);
+                self.in_flight.add(id, link, arrival, &packet);
                 return Some(Packet { arrival, ..packet });
             }
             Fate::Dropped => self.dropped(id, now, &packet),
@@ -218,7 +215,7 @@ impl Egress {
     fn dropped(&mut self, id: LinkId, at: Time, packet: &Packet) {
         let link = &self.links[id.index()];
         let loss = PacketLoss { at, link: id, cause: Cause::Full, queued: link.present() };
-        let queue = if self.trailers.witness.is_some() { self.queued(id, at) } else { Vec::new() };
+        let queue = if self.trailers.observer.is_some() { self.queued(id, at) } else { Vec::new() };
         self.trailers.discard(packet, loss, queue);
     }
 
@@ -227,7 +224,7 @@ impl Egress {
     fn queued(&self, id: LinkId, now: Time) -> Vec<Seen> {
         let wire = self.kinds[self.links[id.index()].kind as usize].delay;
         let is_queued = |link: LinkId, packet: &Packet| link == id && packet.arrival > now + wire;
-        let later = self.on_the_way.iter().filter(|i| is_queued(i.link, &i.packet));
+        let later = self.in_flight.iter().filter(|i| is_queued(i.link, &i.packet));
         let mut queued: Vec<Seen> = later.map(|i| self.trailers.see(&i.packet)).collect();
         queued.extend(
             self.taken.iter().filter(|(link, seen)| is_queued(*link, &seen.packet)).map(|(_, seen)| seen.clone()),
@@ -236,16 +233,16 @@ impl Egress {
         queued
     }
 
-    /// At a port with service events of its own.
+    /// Gives a packet to the port of its link, which has service events of its own.
     #[inline(never)]
-    pub(super) fn enqueue_at_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    pub(super) fn pass_to_port(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let (ports, mut transmitter) = self.ports();
         let number = ports.of(id).expect("only links with a port leave the queue to it");
-        if let Some((node, mut packet)) = ports.enqueue(number, now, packet, &mut transmitter) {
+        if let Some((node, mut packet)) = ports.take(number, now, packet, &mut transmitter) {
             // It is for another switch, to which what was written on it means nothing.
             self.trailers.take_tag(&mut packet);
             let back = self.routes.next_link(node, &mut packet);
-            self.enqueue_one(back, now, &packet);
+            self.queue_alone(back, now, &packet);
         }
     }
 
@@ -253,8 +250,8 @@ impl Egress {
     /// only where there are such ports, so that other nodes need only registers.
     #[inline]
     pub(super) fn ports(&mut self) -> (&mut Ports, Transmitter<'_>) {
-        let Egress { links, on_the_way, calendar, trailers, windows, ports, .. } = self;
-        (ports, Transmitter { links, on_the_way, calendar, trailers, windows: *windows })
+        let Egress { links, in_flight, calendar, trailers, windows, ports, .. } = self;
+        (ports, Transmitter { links, in_flight, calendar, trailers, windows: *windows })
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all
@@ -272,14 +269,14 @@ impl Egress {
     /// The link that a packet takes, which has come to a switch, as `balancer` chooses.
     #[inline(always)]
     pub(super) fn choose<B: Balancer>(&mut self, balancer: &mut B, incoming: &mut Incoming) -> LinkId {
-        let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
+        let Egress { links, kinds, in_flight, calendar, trailers, windows, ports, routes, .. } = self;
         let Incoming { packet, node, link: ingress } = incoming;
         let routes = routes.at(*node);
         let way = match routes.way(packet) {
             Ok(only) => return only,
             Err(links) => links,
         };
-        let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
+        let transmitter = &mut Transmitter { links, in_flight, calendar, trailers, windows: *windows };
         let now = packet.arrival;
         let has_ports = ports.len() > 0;
         let mut queue = |number| {
@@ -298,14 +295,14 @@ impl Egress {
 
     /// The link that a packet takes, which has come to a switch, as `balancer` steers it.
     pub(super) fn steer<B: Balancer>(&mut self, balancer: &mut B, incoming: &mut Incoming) -> LinkId {
-        let Egress { links, kinds, on_the_way, calendar, trailers, windows, ports, routes, .. } = self;
+        let Egress { links, kinds, in_flight, calendar, trailers, windows, ports, routes, .. } = self;
         let Incoming { packet, node, link: ingress } = incoming;
         let routes = routes.at(*node);
         if packet.flags.has(Flags::PINNED) {
             return routes.next_link(packet);
         }
         let tag = trailers.tag(packet);
-        let transmitter = &mut Transmitter { links, on_the_way, calendar, trailers, windows: *windows };
+        let transmitter = &mut Transmitter { links, in_flight, calendar, trailers, windows: *windows };
         let now = packet.arrival;
         let mut queue = |id: LinkId| {
             if ports.of(id).is_some() {
@@ -370,8 +367,8 @@ impl Egress {
 
     /// What happened to the packets of the whole network since the last call. It is kept after
     /// [`crate::Network::watch`].
-    pub fn take_witnessed(&mut self) -> Witness {
-        self.trailers.witness.as_mut().map(|witness| witness.take()).unwrap_or_default()
+    pub fn take_observed(&mut self) -> Observer {
+        self.trailers.observer.as_mut().map(|observer| observer.take()).unwrap_or_default()
     }
 
     /// See [`crate::Network::link_outcome`].

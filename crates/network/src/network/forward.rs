@@ -7,7 +7,7 @@ use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::fabric::LinkId;
 use crate::headers::Headers;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use crate::packet::Flags;
 use crate::stages::{Stage, StageStep, Stages};
 use linkpool_engine::prefetch_place;
@@ -68,7 +68,7 @@ impl Network {
         steps.iter().for_each(|step| latest_on[step.link.index()] = NONE);
         for number in order.of_all(packets) {
             let packet = &packets[number].packet;
-            egress.enqueue_one(steps[number].link, packet.arrival, packet);
+            egress.queue_alone(steps[number].link, packet.arrival, packet);
         }
         packets.clear();
     }
@@ -130,7 +130,7 @@ impl Network {
     /// this window later, join that stage.
     #[inline(never)]
     fn route_stage<const FAR: bool>(&mut self, stage: Stage, stages: &Stages) {
-        let Network { egress: Egress { routes, on_the_way, .. }, latest_on, to_switches, hops, .. } = self;
+        let Network { egress: Egress { routes, in_flight, .. }, latest_on, to_switches, hops, .. } = self;
         let Arrivals { packets, steps, .. } = to_switches;
         steps.clear();
         while let Some(incoming) = packets.get_mut(steps.len()) {
@@ -143,7 +143,7 @@ impl Network {
                 // Stages are numbered in this order.
                 assert!(queued < stage, "a packet is on a way that no shortest path takes");
                 incoming.packet.entropy = entropy; // of a pinned packet, a hop was taken off
-                on_the_way.push(queued, *incoming);
+                in_flight.push(queued, *incoming);
                 *hops -= 1;
                 packets.swap_remove(steps.len());
             }
@@ -180,14 +180,14 @@ impl Network {
                 continue; // it is queued with the latest of its chain
             }
             *latest = NONE;
-            let Egress { links, kinds, on_the_way, .. } = &mut *egress;
+            let Egress { links, kinds, in_flight, .. } = &mut *egress;
             let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
             if step.before != NONE {
-                egress.enqueue_chain(step.link, packets, in_order(order.of(packets, steps, number)));
+                egress.queue_chain(step.link, packets, in_order(order.of(packets, steps, number)));
             } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
-                on_the_way.add(step.link, link, arrival, packet);
+                in_flight.add(step.link, link, arrival, packet);
             } else {
-                egress.enqueue_elsewhere(step.link, packet.arrival, packet);
+                egress.slow_path(step.link, packet.arrival, packet);
             }
         }
     }
@@ -239,11 +239,11 @@ impl Network {
             Some(balancer) => balancer.next_link(&mut self.egress, &mut incoming),
         };
         if !self.egress.ports.pause() {
-            return self.egress.enqueue_one(link, now, &incoming.packet);
+            return self.egress.queue_alone(link, now, &incoming.packet);
         }
         // All links have ports that see all packets.
         self.egress.ports.come_by(incoming.link);
-        self.egress.enqueue_at_port(link, now, &incoming.packet);
+        self.egress.pass_to_port(link, now, &incoming.packet);
     }
 }
 
@@ -275,9 +275,9 @@ mod tests {
                 network.queue::<false>();
             }
             assert!(network.latest_on.iter().all(|latest| *latest == NONE));
-            let mut on_the_way: Vec<String> = network.egress.on_the_way.iter().map(|it| format!("{it:?}")).collect();
-            on_the_way.sort_unstable();
-            on_the_way
+            let mut in_flight: Vec<String> = network.egress.in_flight.iter().map(|it| format!("{it:?}")).collect();
+            in_flight.sort_unstable();
+            in_flight
         };
         let near = forwarded(false);
         assert_eq!(near, forwarded(true));

@@ -1,7 +1,7 @@
 //! A bound that tells cheaply that no port has too little room for headers in a window.
 
 use crate::headers::Headers;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use crate::ports::Ports;
 
 /// What every port that sends headers back to their senders has room for at least.

@@ -1,7 +1,7 @@
 //! Packets that go from one partition to another when partitions meet.
 
 use super::run::Network;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use crate::packet::Flags;
 use crate::telemetry::Records;
 use crate::trailer::Slot;
@@ -59,7 +59,7 @@ impl Network {
     /// first of them arrives.
     pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &PacketMailbox) -> Time {
         let (mut arrival, mut count, mut rest) = (Time::MAX, 0, None);
-        for incoming in self.egress.on_the_way.hand_over(partition) {
+        for incoming in self.egress.in_flight.take_outbound(partition) {
             if let Some(slot) = self.egress.trailers.slot(&incoming.packet) {
                 let rest = rest.get_or_insert_with(|| lock(&mailbox.rest));
                 rest.trailers.push(*slot);
@@ -120,7 +120,7 @@ impl Network {
                 self.egress.trailers.set_records(&incoming.packet, &records);
             }
         }
-        self.egress.on_the_way.take_over(incoming);
+        self.egress.in_flight.take_over(incoming);
     }
 }
 
@@ -128,7 +128,7 @@ impl Network {
 mod tests {
     use super::*;
     use crate::fabric::LinkId;
-    use crate::on_the_way::list_elsewhere;
+    use crate::in_flight::list_elsewhere;
     use crate::packet::Packet;
     use crate::partition::partition;
     use crate::policy::QueuePolicy;
@@ -171,16 +171,16 @@ mod tests {
                     sender.egress.trailers.write_digest(&packet, || number as u16);
                 }
                 let (arrival, egress) = (sender.start_of(window) + Time(u64::from(number)), &mut sender.egress);
-                egress.on_the_way.add(LinkId::new(link), &egress.links[link], arrival, &packet);
+                egress.in_flight.add(LinkId::new(link), &egress.links[link], arrival, &packet);
             }
             let first = sender.hand_over(1, &mailbox);
             assert_eq!(first, if count == 0 { Time::MAX } else { sender.start_of(window) });
             assert_eq!((sender.trailers(), sender.next_window()), (0, None));
             receiver.receive(&mailbox);
-            receiver.egress.on_the_way.advance_to(window);
+            receiver.egress.in_flight.advance_to(window);
             let mut came = Vec::new();
             for stage in [BORDER, INNER] {
-                receiver.egress.on_the_way.take(window, stage, &mut came);
+                receiver.egress.in_flight.take(window, stage, &mut came);
             }
             let numbers: Vec<u32> = came.iter().map(|incoming| incoming.packet.ack).collect();
             assert_eq!(numbers, (0..count as u32).collect::<Vec<_>>());

@@ -21,4 +21,4 @@ pub use handler::Handler;
 pub(crate) use mailbox::{PacketMailbox, lock};
 pub use order::tie_rank;
 pub use run::Network;
-pub(crate) use stage::{Stretch, Turn};
+pub(crate) use stage::{Phase, Round};

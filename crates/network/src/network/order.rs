@@ -1,7 +1,7 @@
 //! The packets that reach nodes in a window, and the order of those whose order matters.
 
 use crate::fabric::LinkId;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use linkpool_engine::hash_u64;
 use linkpool_units::Time;
 

@@ -7,12 +7,12 @@ use super::header_room::HeaderRoom;
 use super::order::Arrivals;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LinkStats, OnWire};
+use crate::observer::{Observer, Seen};
 use crate::packet::Kind;
 use crate::partition::Partitions;
 use crate::ports::{Intake, PauseStats, Ports};
 use crate::routing::Routes;
 use crate::stages::Stages;
-use crate::witness::{Seen, Witness};
 use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
@@ -103,10 +103,10 @@ impl Network {
         self.hops
     }
 
-    /// Keeps what happens to packets from now on for [`Egress::take_witnessed`]. The first `hosts`
+    /// Keeps what happens to packets from now on for [`Egress::take_observed`]. The first `hosts`
     /// nodes are hosts.
     pub fn watch(&mut self, hosts: usize) {
-        self.egress.trailers.witness = Some(Box::new(Witness::new(hosts)));
+        self.egress.trailers.observer = Some(Box::new(Observer::new(hosts)));
         // It is told of each packet that a port begins to send.
         let Egress { ports, links, .. } = &mut self.egress;
         ports.look_at_all(links);
@@ -162,12 +162,12 @@ impl Network {
 
     /// By link: its packets that are queued or in flight in this partition at `now`, the end of the
     /// run.
-    pub fn on_the_way(&mut self, now: Time) -> Vec<u32> {
+    pub fn in_flight(&mut self, now: Time) -> Vec<u32> {
         let mut counts = vec![0; self.egress.links.len()];
         let egress = self.egress(NodeId::default());
         let (ports, mut transmitter) = egress.ports();
         ports.held(now, &mut transmitter).into_iter().for_each(|(link, held)| counts[link.index()] += held);
-        self.egress.on_the_way.iter().for_each(|incoming| counts[incoming.link.index()] += 1);
+        self.egress.in_flight.iter().for_each(|incoming| counts[incoming.link.index()] += 1);
         counts
     }
 
@@ -185,7 +185,7 @@ impl Network {
 
     /// The next window in which a packet, a timer or a port is due.
     pub(crate) fn next_window(&self) -> Option<u64> {
-        let (packets, others) = (self.egress.on_the_way.peek(), self.egress.calendar.peek());
+        let (packets, others) = (self.egress.in_flight.peek(), self.egress.calendar.peek());
         packets.into_iter().chain(others).min()
     }
 

@@ -3,10 +3,10 @@
 use super::handler::Handler;
 use super::run::Network;
 use crate::fabric::LinkId;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
+use crate::observer::Seen;
 use crate::packet::Kind;
 use crate::telemetry::Written;
-use crate::witness::Seen;
 
 impl Network {
     /// Shows the handler, from now on, the packets with any bit of `kinds` that come through `link`

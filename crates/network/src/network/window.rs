@@ -6,7 +6,7 @@ use super::handler::Handler;
 use super::order::{Arrivals, NONE, Step, in_order};
 use super::run::{BATCH, Network};
 use crate::fabric::NodeId;
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use crate::packet::Kind;
 use crate::stages::{BORDER, HOSTS, INNER, Stage};
 use linkpool_units::Time;
@@ -28,7 +28,7 @@ impl Network {
 
     /// Begins `window`, which is up to `end`; nothing is due before it. Runs the hosts.
     pub(crate) fn run_hosts<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) {
-        self.egress.on_the_way.advance_to(window);
+        self.egress.in_flight.advance_to(window);
         self.over = self.egress.windows.start(window);
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= self.over) {
             self.egress.routes = routes;
@@ -134,18 +134,18 @@ impl Network {
     pub(super) fn take(&mut self, window: u64, stage: Stage) {
         let arrivals = if stage == HOSTS { &mut self.to_hosts } else { &mut self.to_switches };
         let first = arrivals.packets.len();
-        self.egress.on_the_way.take(window, stage, &mut arrivals.packets);
+        self.egress.in_flight.take(window, stage, &mut arrivals.packets);
         if self.ending {
             // The run ends in this window, or pauses: packets that arrive later stay on their way.
             let late = arrivals.packets.extract_if(first.., |incoming| incoming.packet.arrival >= self.limit);
-            late.for_each(|incoming| self.egress.on_the_way.push(stage, incoming));
+            late.for_each(|incoming| self.egress.in_flight.push(stage, incoming));
         }
         if self.egress.ports.pause() {
             self.take_aside(stage, first);
         }
         let arrivals = if stage == HOSTS { &self.to_hosts } else { &self.to_switches };
         self.hops += (arrivals.packets.len() - first) as u64;
-        if self.egress.trailers.witness.is_some() {
+        if self.egress.trailers.observer.is_some() {
             let Egress { taken, trailers, .. } = &mut self.egress;
             taken.extend(arrivals.packets[first..].iter().map(|i| (i.link, trailers.see(&i.packet))));
         }

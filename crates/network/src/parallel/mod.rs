@@ -17,7 +17,7 @@
 mod barrier;
 
 use crate::fabric::{LinkId, NodeId};
-use crate::network::{Handler, Network, PacketMailbox, Stretch, Turn, lock};
+use crate::network::{Handler, Network, PacketMailbox, Phase, Round, lock};
 use crate::stages::Stages;
 use barrier::{Barrier, Guard, NEVER, Report};
 use linkpool_units::Time;
@@ -48,7 +48,7 @@ struct Partition<'a, H> {
     /// The stages, if partitions run ahead of each other in this run.
     stages: Option<Arc<Stages>>,
     /// The windows that stages run at different times.
-    stretch: Option<Stretch>,
+    phase: Option<Phase>,
     /// The next window that all stages run together, as far as this partition knows: its switches have timers, or the run
     /// ends in it.
     common: u64,
@@ -99,7 +99,7 @@ pub fn run_partitions<H: Handler + Send>(
     let partition = |(me, (network, handler)): (usize, (_, _))| {
         let network: &mut Network = network;
         let stages = network.stages().filter(|_| run_ahead).cloned();
-        Partition { me, network, handler, stages, stretch: None, common: 0 }
+        Partition { me, network, handler, stages, phase: None, common: 0 }
     };
     let mut partitions: Vec<_> = partitions.into_iter().enumerate().map(partition).collect();
     if partitions.is_empty() {
@@ -189,9 +189,9 @@ impl<H: Handler> Partition<'_, H> {
                 return ended;
             }
             if let Some(stages) = self.stages.clone()
-                && let Turn::Fronts(fronts) = Stretch::next(&mut self.stretch, &stages, together.next, together.common)
+                && let Round::Epochs(epochs) = Phase::next(&mut self.phase, &stages, together.next, together.common)
             {
-                self.run_fronts(fronts, &stages, (barrier, round), |own| goes_on(own, stages.windows, together.hops));
+                self.run_epochs(epochs, &stages, (barrier, round), |own| goes_on(own, stages.windows, together.hops));
                 continue;
             }
             if together.has_messages {
@@ -221,28 +221,28 @@ impl<H: Handler> Partition<'_, H> {
         unreachable!("rounds do not run out")
     }
 
-    /// Runs these `fronts` with the packets that other partitions have sent before `round`, and comes to the next barrier.
-    fn run_fronts(
+    /// Runs these `epochs` with the packets that other partitions have sent before `round`, and comes to the next barrier.
+    fn run_epochs(
         &mut self,
-        fronts: Range<u64>,
+        epochs: Range<u64>,
         stages: &Stages,
         (barrier, round): (&Barrier<Mailbox<H::Message>>, u64),
         mut goes_on: impl FnMut(&Self) -> bool,
     ) {
-        let stretch = self.stretch.clone().expect("fronts are of a stretch");
+        let phase = self.phase.clone().expect("epochs are of a phase");
         let (border, others) = stages.steps.split_at(stages.border);
         self.prefetch_packets(barrier, round);
-        self.network.begin_fronts(fronts.start, &stretch, stages);
-        for front in fronts.clone() {
-            self.network.begin_front(front, &stretch, stages);
-            self.network.run_steps(border, (front, &stretch, stages), self.handler);
-            if front == fronts.start {
+        self.network.begin_epochs(epochs.start, &phase, stages);
+        for epoch in epochs.clone() {
+            self.network.begin_epoch(epoch, &phase, stages);
+            self.network.run_steps(border, (epoch, &phase, stages), self.handler);
+            if epoch == epochs.start {
                 self.receive_packets(barrier, round);
             }
-            if front + 1 == fronts.end {
+            if epoch + 1 == epochs.end {
                 self.come(barrier, round + 1, goes_on(self));
             }
-            self.network.run_steps(others, (front, &stretch, stages), self.handler);
+            self.network.run_steps(others, (epoch, &phase, stages), self.handler);
             self.tell_own();
         }
     }
@@ -250,8 +250,8 @@ impl<H: Handler> Partition<'_, H> {
     /// How the run ends before the next window, if it does.
     fn ended(&self, together: &Report, end: Time, goal: u64) -> Option<Ended> {
         let by = || {
-            let stretch = self.stretch.as_ref().map(|stretch| self.network.start_of(stretch.front()));
-            stretch.unwrap_or_else(|| self.network.window_end()).min(end)
+            let phase = self.phase.as_ref().map(|phase| self.network.start_of(phase.epoch()));
+            phase.unwrap_or_else(|| self.network.window_end()).min(end)
         };
         match together {
             Report { stops: true, .. } => Some(Ended::Stopped),

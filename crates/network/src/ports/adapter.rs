@@ -6,7 +6,7 @@
 
 use super::counted::Counted;
 use crate::class::{CONTROL, ClassSet, class_of};
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use linkpool_units::{Rate, Time};
 use std::collections::VecDeque;
 

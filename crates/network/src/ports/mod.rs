@@ -251,7 +251,7 @@ impl Ports {
     /// Queues `packet` at `now` at port `number`. Returns the packet that its node must send back, if
     /// there is one.
     #[inline]
-    pub(crate) fn enqueue(
+    pub(crate) fn take(
         &mut self,
         number: u32,
         now: Time,
@@ -260,10 +260,10 @@ impl Ports {
     ) -> Option<(NodeId, Packet)> {
         let Served { port, queues, is_expected } = &mut self.ports[number as usize];
         if port.buffer.is_some() {
-            return self.enqueue_shared(number, now, packet, transmitter);
+            return self.take_shared(number, now, packet, transmitter);
         }
         if port.gate.is_some() {
-            self.enqueue_paused(number, now, packet, transmitter);
+            self.take_paused(number, now, packet, transmitter);
             return None;
         }
         let returned = if port.passes() {
@@ -282,7 +282,7 @@ impl Ports {
 
     /// The same at a port that shares a buffer; none of these sends packets back.
     #[inline(never)]
-    fn enqueue_shared(
+    fn take_shared(
         &mut self,
         number: u32,
         now: Time,

@@ -10,7 +10,7 @@ use super::pause::PauseStats;
 use super::{NONE, Ports, Served};
 use crate::class::CLASSES;
 use crate::fabric::{Fabric, LinkId};
-use crate::on_the_way::Incoming;
+use crate::in_flight::Incoming;
 use crate::packet::Packet;
 use crate::pauses::{PauseChange, PauseReason};
 use crate::transmitter::Transmitter;
@@ -108,7 +108,7 @@ impl Ports {
         taken.packets
     }
 
-    /// Keeps from now on why ports are paused, for [`Ports::take_changes`] and the witness. No packet has come yet.
+    /// Keeps from now on why ports are paused, for [`Ports::take_changes`] and the observer. No packet has come yet.
     pub(crate) fn keep_reasons(&mut self) {
         self.keeps_reasons = true;
         for group in &mut self.groups {
@@ -142,13 +142,7 @@ impl Ports {
 
     /// Queues `packet` at `now` at port `number`, which neighbours pause.
     #[inline(never)]
-    pub(super) fn enqueue_paused(
-        &mut self,
-        number: u32,
-        now: Time,
-        packet: &Packet,
-        transmitter: &mut Transmitter<'_>,
-    ) {
+    pub(super) fn take_paused(&mut self, number: u32, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
         let Some(gate) = &self.ports[number as usize].port.gate else { return };
         let (place, group) = (gate.place, gate.group);
         self.settle(now, group, transmitter);

@@ -9,10 +9,10 @@ use crate::digest::Utilisation;
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, OnWire, RareEvents};
+use crate::observer::{Cause, PacketLoss};
 use crate::packet::Packet;
 use crate::telemetry::HopRecord;
 use crate::transmitter::Transmitter;
-use crate::witness::{Cause, PacketLoss};
 use linkpool_units::Time;
 use std::sync::Arc;
 

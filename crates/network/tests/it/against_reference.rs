@@ -78,11 +78,11 @@ fn check_conservation(scene: &Scene) {
     let sent = scene.sends.iter().filter(|s| s.at < scene.end).count() as u64 + answers;
     let gone = |stats: &LinkStats| stats.rare.drops + stats.rare.drops_down + stats.rare.drops_loss;
     let drops: u64 = results.links.iter().map(|(stats, ..)| gone(stats)).sum();
-    let on_the_way: u64 = results.links.iter().map(|(.., n)| *n as u64).sum();
-    assert_eq!(sent, arrivals as u64 + drops + on_the_way, "sent = arrived + dropped + on the way");
+    let in_flight: u64 = results.links.iter().map(|(.., n)| *n as u64).sum();
+    assert_eq!(sent, arrivals as u64 + drops + in_flight, "sent = arrived + dropped + on the way");
     for node in NodeId::first(scene.fabric.nodes()).skip(scene.fabric.hosts()) {
         let links = scene.fabric.links().iter().zip(&results.links);
-        let arrived = |s: &LinkStats, on_the_way: u32| s.packets - s.rare.drops_loss - on_the_way as u64;
+        let arrived = |s: &LinkStats, in_flight: u32| s.packets - s.rare.drops_loss - in_flight as u64;
         let came: u64 = links.clone().filter(|(l, _)| l.to == node).map(|(_, (s, _, n))| arrived(s, *n)).sum();
         let taken = |s: &LinkStats| s.packets + s.rare.drops + s.rare.drops_down;
         let went: u64 = links.filter(|(l, _)| l.from == node).map(|(_, (s, ..))| taken(s)).sum();
@@ -167,7 +167,7 @@ proptest! {
 
     /// The packets that hosts send, and at each loss the packets in the queue, the one in service included.
     #[test]
-    fn a_witness_sees_what_is_sent_and_what_is_lost(
+    fn an_observer_sees_what_is_sent_and_what_is_lost(
         scene in prop_oneof![scenes(fabrics()), long_queues(topologies())],
     ) {
         let scene = Scene { watched: true, ..scene };

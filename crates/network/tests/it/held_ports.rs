@@ -3,9 +3,9 @@
 
 use crate::common::{hashed, host};
 use linkpool_network::{
-    Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, Intake, Kind, Layer, LinkId, Network, NodeId, Order,
-    Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, SharedBuffer, Trailer,
-    Witness, Written, run_partitions,
+    Cause, Egress, Envelope, Fabric, FabricBuilder, Handler, Intake, Kind, Layer, LinkId, Network, NodeId, Observer,
+    Order, Packet, PauseFrame, PauseStats, Pfc, Queue, QueueClass, QueueLimit, QueuePolicy, Routes, SharedBuffer,
+    Trailer, Written, run_partitions,
 };
 use linkpool_settings::{Preset, Settings as _};
 use linkpool_units::{Bytes, Rate, Time};
@@ -94,9 +94,9 @@ pub(crate) struct Host {
     pub(crate) came: Vec<(Time, u32, Option<Trailer>)>,
     /// What passed taps: is it a frame that pauses?
     pub(crate) passed: Vec<(LinkId, Time, bool)>,
-    /// What the network's witness has seen, if it `is_watched`.
+    /// What the network's observer has seen, if it `is_watched`.
     pub(crate) is_watched: bool,
-    pub(crate) seen: Witness,
+    pub(crate) seen: Observer,
     /// By link: pauses, and packets that were dropped.
     pub(crate) pauses: Vec<Option<PauseStats>>,
     pub(crate) drops: Vec<u64>,
@@ -144,7 +144,7 @@ impl Handler for Host {
             self.leave.push(out.send_last(now, packet, trailer));
         }
         if self.is_watched {
-            let Witness { discarded, sent, held, .. } = out.take_witnessed();
+            let Observer { discarded, sent, held, .. } = out.take_observed();
             self.seen.discarded.extend(discarded);
             self.seen.sent.extend(sent);
             self.seen.held.extend(held);
@@ -359,7 +359,7 @@ fn a_pause_lapses_while_nothing_else_happens() {
 /// Of [`a_packet_that_leaves_alone_ends_a_pause`]: the packet that a has had since 10 us is held until 13.0672 us, in a pause that began at
 /// 6.0672 us with 5,000 B, which are the threshold, or half of a buffer that all share. One that waits for others alone, without a pause, is not.
 #[test]
-fn a_witness_sees_what_a_pause_holds() {
+fn an_observer_sees_what_a_pause_holds() {
     let fixed = Pfc { xoff: Some(Bytes(5_000)), ..pfc() };
     let half_of_the_buffer = Pfc { buffer: 10_000, headroom: Some(Bytes(0)), xoff: None, alpha: 1.0, ..pfc() };
     for pfc in [fixed, half_of_the_buffer] {

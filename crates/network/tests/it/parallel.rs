@@ -29,8 +29,8 @@ fn check_conservation(course: &Course) {
     let arrived: u64 = arrivals.iter().map(|arrivals| arrivals.len() as u64).sum();
     let lost: u64 =
         links.iter().map(|(stats, ..)| stats.rare.drops + stats.rare.drops_down + stats.rare.drops_loss).sum();
-    let on_the_way: u64 = links.iter().map(|(.., n)| u64::from(*n)).sum();
-    assert_eq!(course.sent, arrived + lost + on_the_way, "sent = arrived + lost + on the way");
+    let in_flight: u64 = links.iter().map(|(.., n)| u64::from(*n)).sum();
+    assert_eq!(course.sent, arrived + lost + in_flight, "sent = arrived + lost + in flight");
 }
 
 /// Partitions that meet in each window tell progress in the same windows as one alone. They tell the packet-hops up to
@@ -160,12 +160,12 @@ proptest! {
         prop_assert_eq!(&ahead.results, &alone.results);
         prop_assert!(ahead.told.is_sorted_by(|a, b| a.over <= b.over && a.hops <= b.hops), "{:?}", ahead.told);
         check_conservation(&ahead);
-        // A stretch of windows apart counts as so many.
+        // A phase of windows apart counts as so many.
         let apart = parts.windows_apart();
         let seldom = run(2 * apart, usize::MAX).told;
         let expected: Vec<Told> = ahead.told.iter().step_by(2).copied().collect();
-        let in_stretch = seldom.len().min(expected.len()).saturating_sub(1);
-        prop_assert_eq!(&seldom[..in_stretch], &expected[..in_stretch]);
+        let in_phase = seldom.len().min(expected.len()).saturating_sub(1);
+        prop_assert_eq!(&seldom[..in_phase], &expected[..in_phase]);
         let stopped = run(1, stops);
         if ahead.told.len() > stops {
             prop_assert_eq!(stopped.ended.clone(), Ended::Stopped);
@@ -205,10 +205,10 @@ fn a_silent_run_ends_when_its_last_window_does() {
     assert_eq!((alone.ended.clone(), alone.results.hops), (Ended::Silent(WINDOW * 13), 12));
     let each = scene.course(Some((scene.splitting(&partition(&scene.fabric, 2)), n)), &all);
     assert_eq!(each.ended, alone.ended);
-    // Five fronts at a time, from 0 on: hosts are a window behind, so they run window 12 at front 13.
+    // Five epochs at a time, from 0 on: hosts are a window behind, so they run window 12 at epoch 13.
     let ahead = scene.course(Some((parts, n)), &all);
     assert_eq!((ahead.ended, ahead.results), (Ended::Silent(WINDOW * 15), alone.results));
-    // The stages that are last are four windows behind. At the first of these fronts, others may be at the front before it.
+    // The stages that are last are four windows behind. At the first of these epochs, others may be at the epoch before it.
     let over: Vec<Time> = ahead.told.iter().map(|told| told.over).collect();
     assert_eq!(over, [Time::ZERO, Time::ZERO, Time::ZERO, WINDOW * 5]);
 }

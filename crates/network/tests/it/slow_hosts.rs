@@ -89,7 +89,7 @@ fn a_host_that_takes_nothing_tells_its_switch_again_until_it_goes_on() {
 
 /// Of the same host: the fourth packet is held at the switch for 77 us, since 2,500 B, as many as it takes, waited at the host at 23 us.
 #[test]
-fn a_witness_sees_that_a_slow_host_holds_a_packet() {
+fn an_observer_sees_that_a_slow_host_holds_a_packet() {
     let to_b = link(1, "w", "b0");
     let intake =
         Intake { buffer: 5_500, rate: None, packet_time: Time::ZERO, from: Time::ZERO, until: Time::from_us(100) };

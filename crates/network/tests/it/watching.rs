@@ -4,8 +4,8 @@
 use crate::common::host;
 use linkpool_network::topology::{Generator, ManyToOne};
 use linkpool_network::{
-    Cause, Egress, Envelope, Fabric, Flags, Handler, Kind, LinkChange, LinkId, Network, NodeId, Order, Packet,
-    QueueLimit, QueuePolicy, Routes, Timetable, Trimming, Witness, run_partitions,
+    Cause, Egress, Envelope, Fabric, Flags, Handler, Kind, LinkChange, LinkId, Network, NodeId, Observer, Order,
+    Packet, QueueLimit, QueuePolicy, Routes, Timetable, Trimming, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ struct Watcher {
     sends: Vec<(Time, Vec<Packet>)>,
     switch_timer: Option<Time>,
     passed: Vec<(LinkId, u32, Time)>,
-    witnessed: Vec<Witness>,
+    observed: Vec<Observer>,
     arrived: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Handler for Watcher {
 
     fn on_packet(&mut self, _: NodeId, _: Time, packet: &Packet, out: &mut Egress) {
         self.arrived.push(packet.seq);
-        self.witnessed.push(out.take_witnessed());
+        self.observed.push(out.take_observed());
     }
 
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
@@ -118,17 +118,17 @@ fn a_tap_shows_each_packet_of_its_flags_once() {
     assert_eq!(passed, shown.map(|(link, seq, at)| (link, seq, Time::from_ps(at))));
 }
 
-/// What hosts send is witnessed at plain links too, with the time of its arrival: of packets of 1,000
+/// What hosts send is observed at plain links too, with the time of its arrival: of packets of 1,000
 /// B, 800 ns each, and with the mark that the host's own queue sets from two waiting packets on.
 /// What is dropped there is not sent.
 #[test]
-fn a_witness_tells_what_plain_links_accept() {
+fn an_observer_tells_what_plain_links_accept() {
     let policy = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(QueueLimit::Packets(2), false);
     let mut network = network(policy);
     network.watch(2);
     let packets = (0..6).map(|seq| Packet { flags: Flags::ECT, ..packet(seq, 1000, Kind::DATA) }).collect();
     let watcher = run(network, vec![(Time::ZERO, packets)], None);
-    let sent = watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, &seen.packet));
+    let sent = watcher.observed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, &seen.packet));
     let sent: Vec<_> = sent.map(|(link, p)| (link, p.seq, p.arrival, p.flags.has(Flags::CE))).collect();
     let at = |n: u64| Time::from_ns(800 * n + 2000);
     let first = links().0;
@@ -136,7 +136,7 @@ fn a_witness_tells_what_plain_links_accept() {
         sent,
         [(0, false), (1, false), (2, false), (3, true)].map(|(n, ce)| (first, n, at(u64::from(n) + 1), ce))
     );
-    let lost = watcher.witnessed.iter().flat_map(|w| &w.discarded);
+    let lost = watcher.observed.iter().flat_map(|w| &w.discarded);
     let lost: Vec<(u32, u32, Vec<u32>)> = lost
         .map(|d| (d.packet.packet.seq, d.loss.queued, d.queue.iter().map(|seen| seen.packet.seq).collect()))
         .collect();
@@ -151,7 +151,7 @@ fn a_packet_that_has_just_left_is_not_in_the_queue() {
     network.watch(2);
     let burst = |numbers: std::ops::Range<u32>| numbers.map(|seq| packet(seq, 1000, Kind::DATA)).collect();
     let watcher = run(network, vec![(Time::ZERO, burst(0..4)), (Time::from_ns(800), burst(4..6))], None);
-    let lost = watcher.witnessed.iter().flat_map(|w| &w.discarded);
+    let lost = watcher.observed.iter().flat_map(|w| &w.discarded);
     let lost: Vec<(u32, u32, Vec<u32>)> = lost
         .map(|d| (d.packet.packet.seq, d.loss.queued, d.queue.iter().map(|seen| seen.packet.seq).collect()))
         .collect();
@@ -168,9 +168,9 @@ fn a_switch_may_have_a_timer() {
 }
 
 /// A port that trims has room for a packet in service and one more. Of four the third and fourth
-/// lose their payload. The witness tells what S1 sent, not what the switch passed on.
+/// lose their payload. The observer tells what S1 sent, not what the switch passed on.
 #[test]
-fn a_witness_tells_what_hosts_send_and_what_is_lost() {
+fn an_observer_tells_what_hosts_send_and_what_is_lost() {
     let trimming = Trimming {
         headers: Some(QueueLimit::Packets(100)),
         share: 10,
@@ -190,14 +190,14 @@ fn a_witness_tells_what_hosts_send_and_what_is_lost() {
     let later = vec![packet(4, 64, Kind::DATA)];
     let watcher = run(network, vec![(Time::ZERO, packets), (Time::from_us(20), later)], None);
     let sent: Vec<(LinkId, u32)> =
-        watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, seen.packet.seq)).collect();
+        watcher.observed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, seen.packet.seq)).collect();
     assert_eq!(sent, [0, 1, 2, 3, 4].map(|seq| (first, seq)));
     let mut departed: Vec<(LinkId, u32)> =
-        watcher.witnessed.iter().flat_map(|w| &w.departed).map(|(link, packet)| (*link, packet.seq)).collect();
+        watcher.observed.iter().flat_map(|w| &w.departed).map(|(link, packet)| (*link, packet.seq)).collect();
     departed.sort_by_key(|(_, seq)| *seq);
     assert_eq!(departed, sent);
     let lost: Vec<(Cause, u32)> =
-        watcher.witnessed.iter().flat_map(|w| &w.discarded).map(|d| (d.loss.cause, d.packet.packet.seq)).collect();
+        watcher.observed.iter().flat_map(|w| &w.discarded).map(|d| (d.loss.cause, d.packet.packet.seq)).collect();
     assert_eq!(lost, [(Cause::Trimmed, 2), (Cause::Trimmed, 3)]);
 }
 

@@ -194,7 +194,7 @@ pub struct LinkOutcome {
     /// Of these, those of the measured period.
     pub measured: MeasuredLink,
     /// Packets still queued or in flight.
-    pub on_the_way: u32,
+    pub in_flight: u32,
     /// Pauses, where ports pause their neighbours.
     pub pauses: Option<linkpool_network::PauseStats>,
 }

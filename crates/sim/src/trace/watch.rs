@@ -13,7 +13,7 @@ use crate::host::slots::Occupant;
 use crate::host::timer;
 use crate::plan::{FlowId, Plan};
 use linkpool_network::{
-    Cause, Discarded, Egress, Handler, Held, Kind, LinkId, NodeId, Packet, PauseChange, Seen, Trailer, Witness,
+    Cause, Discarded, Egress, Handler, Held, Kind, LinkId, NodeId, Observer, Packet, PauseChange, Seen, Trailer,
 };
 use linkpool_transport::{Family, SendBuffer, SenderState, SubflowId};
 use linkpool_units::Time;
@@ -187,12 +187,12 @@ impl<'p> Watch<'p> {
 
     /// Notes what the network has seen of watched flows since the last time.
     fn catch_up(&mut self, network: &mut Egress) {
-        let seen = network.take_witnessed();
+        let seen = network.take_observed();
         self.note(&seen);
     }
 
     /// Notes packets that have left their hosts, and losses.
-    fn note(&mut self, seen: &Witness) {
+    fn note(&mut self, seen: &Observer) {
         for (link, packet) in &seen.departed {
             if let Some((.., row)) = self.take_waiting(*link, packet)
                 && let Some(What::Sent { next, .. }) = self.rows().get_mut(row).map(|row| &mut row.what)
@@ -260,7 +260,7 @@ impl<'p> Watch<'p> {
             }
             let packet = Sight::of(packet, trailer.as_ref(), subflow, self.family(flow));
             if at_host && !self.served[loss.link.index()] {
-                // It was not accepted by the link of its host, so the witness does not tell that it was sent.
+                // It was not accepted by the link of its host, so the observer does not tell that it was sent.
                 let by = if to == End::Receiver { End::Sender } else { End::Receiver };
                 self.row(loss.at, flow, What::Sent { by, packet: packet.clone(), next: None });
             }
@@ -300,7 +300,7 @@ impl<'p> Watch<'p> {
 
     /// A host may have opened watched connections, or given them messages: what they sent is on its
     /// links, or had no room there.
-    fn started(&mut self, host: NodeId, now: Time, seen: &Witness) {
+    fn started(&mut self, host: NodeId, now: Time, seen: &Observer) {
         let mut touched = self.opened(host, now);
         for flow in self.senders_at(host) {
             if self.given(flow, now) && !touched.contains(&flow) {
@@ -414,7 +414,7 @@ impl Handler for Watch<'_> {
         let sight = Sight::of(&network.as_sent(packet), trailer.as_ref(), subflow, self.family(flow));
         self.row(now, flow, What::Arrived { at_end: end, packet: sight });
         self.hosts.on_packet(host, now, packet, network);
-        let seen = network.take_witnessed();
+        let seen = network.take_observed();
         for (link, packet) in &seen.sent {
             self.sent((flow, end), now, *link, packet);
         }
@@ -444,7 +444,7 @@ impl Handler for Watch<'_> {
         }
         let (so_far, recorded) = (self.rows().len(), owner.is_some_and(|(flow, _)| self.records(flow)));
         self.hosts.on_timer(node, now, network);
-        let seen = network.take_witnessed();
+        let seen = network.take_observed();
         match owner {
             Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
             None if kind == timer::TURNS || kind == timer::NIC => {

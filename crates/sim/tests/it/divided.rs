@@ -22,7 +22,7 @@ fn hops_by_partition_are_those_of_links() {
         let parts = run.plan.partitions(&timetable, n);
         let (mut hops, mut crossings, mut into_split) = (vec![0; n as usize], 0, 0);
         for (id, (link, outcome)) in links.iter().enumerate() {
-            let arrived = outcome.stats.packets - u64::from(outcome.on_the_way);
+            let arrived = outcome.stats.packets - u64::from(outcome.in_flight);
             let receivers: Vec<u8> = (0..n).filter(|partition| parts.runs(*partition, link.to)).collect();
             match receivers[..] {
                 [to] => {

@@ -123,10 +123,10 @@ fn delayed_acks_and_a_window_of_one() {
 /// The run ends at 11 us: three segments are on the wire to the switch, the first of which would be there
 /// at 11.5904 us; the other links are empty.
 #[test]
-fn packets_on_the_way_are_counted_at_the_end() {
+fn packets_in_flight_are_counted_at_the_end() {
     let r = run(
         "duration = \"11us\"\ndrain = \"0s\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
          [transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"3000B\"\n",
     );
-    assert_eq!(["S1->W", "W->R", "R->W", "W->S1"].map(|link| r.link(link).on_the_way), [3, 1, 0, 0]);
+    assert_eq!(["S1->W", "W->R", "R->W", "W->S1"].map(|link| r.link(link).in_flight), [3, 1, 0, 0]);
 }

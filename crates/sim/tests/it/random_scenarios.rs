@@ -88,7 +88,7 @@ fn check_flows(r: &Run) {
 /// comes.
 fn check_packets(r: &Run) {
     let (o, fabric) = (&r.outcome, &r.plan.fabric);
-    let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.on_the_way as u64;
+    let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.in_flight as u64;
     assert_eq!(o.hops, o.links.iter().map(arrived).sum::<u64>());
     let links = || fabric.links().iter().zip(&o.links);
     let to_hosts: u64 = links().filter(|(s, _)| s.to.index() < fabric.hosts()).map(|(_, l)| arrived(l)).sum();
@@ -110,12 +110,12 @@ fn check_packets(r: &Run) {
     assert!(sent_by_hosts >= o.data_packets, "each data segment is a packet");
     let gone = |l: &LinkOutcome| l.stats.rare.drops + l.stats.rare.drops_down + l.stats.rare.drops_loss;
     let drops: u64 = o.links.iter().map(gone).sum();
-    let on_the_way: u64 = o.links.iter().map(|l| l.on_the_way as u64).sum();
-    assert_eq!(sent_by_hosts, to_hosts + drops + on_the_way, "sent = arrived + dropped + on the way");
+    let in_flight: u64 = o.links.iter().map(|l| l.in_flight as u64).sum();
+    assert_eq!(sent_by_hosts, to_hosts + drops + in_flight, "sent = arrived + dropped + on the way");
     for l in &o.links {
         assert!(l.sent_bytes <= l.stats.bytes);
         assert!(l.stats.rare.drop_bytes >= 40 * l.stats.rare.drops);
-        assert!(l.on_the_way > 0 || l.sent_bytes == l.stats.bytes);
+        assert!(l.in_flight > 0 || l.sent_bytes == l.stats.bytes);
     }
 }
 

@@ -204,9 +204,9 @@ fn a_trace_of_one_message_begins_with_it() {
         let is_given = |row: &linkpool_sim::Row| matches!(row.what, What::Given { message, .. } if message == one.flow);
         let is_done = |row: &linkpool_sim::Row| matches!(row.what, What::Done { message, .. } if message == one.flow);
         let from = rows.iter().position(is_given).unwrap();
-        let on_the_way = rows[..from].iter().filter(|row| matches!(row.what, What::Sent { .. })).count();
+        let in_flight = rows[..from].iter().filter(|row| matches!(row.what, What::Sent { .. })).count();
         assert!(!rows[..from].iter().any(is_state), "what was on the way, and `Opens`");
-        behind_others += on_the_way;
+        behind_others += in_flight;
         let of = |row: &&linkpool_sim::Row| row.flow == one.connection;
         // What has been sent by then, and has neither arrived nor been lost.
         let (mut sent, mut gone) = (0, 0);
@@ -215,7 +215,7 @@ fn a_trace_of_one_message_begins_with_it() {
             gone += usize::from(matches!(row.what, What::Arrived { .. } | What::Lost { .. }));
         }
         // An event of the instant in which the message is given may stand on either side.
-        assert!((sent - gone..=sent - gone + 2).contains(&on_the_way), "{on_the_way} of {sent} - {gone}");
+        assert!((sent - gone..=sent - gone + 2).contains(&in_flight), "{in_flight} of {sent} - {gone}");
         let mine: Vec<_> = whole.iter().filter(of).skip_while(|row| !is_given(row)).collect();
         let end = 1 + mine.iter().position(|row| is_done(row)).unwrap();
         // Events of the last window may be left out, once the message has ended.

@@ -265,9 +265,9 @@ fn a_message_is_traced_at_ports_of_both_kinds() {
         let from = rows.iter().position(is_given).unwrap();
         // Of packets on the way it is known when they leave only if that is known as they are sent.
         let known = |what: &What| matches!(what, What::Sent { next: Some(_), .. });
-        let on_the_way = count(&rows[..from], |what| matches!(what, What::Sent { .. }));
-        assert!(on_the_way > 0);
-        assert_eq!(count(&rows[..from], known), if discipline.is_empty() { on_the_way } else { 0 });
+        let in_flight = count(&rows[..from], |what| matches!(what, What::Sent { .. }));
+        assert!(in_flight > 0);
+        assert_eq!(count(&rows[..from], known), if discipline.is_empty() { in_flight } else { 0 });
         (rows.last().unwrap().at, rows[from..].to_vec())
     };
     let ((end, fifo), (_, served)) = (of(""), of("discipline = \"priority\""));

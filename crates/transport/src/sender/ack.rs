@@ -2,7 +2,7 @@
 //!
 //! A sender of bulk data gets nearly all of its ACKs in one state: the subflow is not in recovery,
 //! nothing is lost or reordered, and the ACK is the first to acknowledge a segment. Such an ACK is
-//! *calm* ([`Subflow::is_calm`]), and takes the fast line ([`Sender::on_calm_ack`]): the same steps in the
+//! *calm* ([`Subflow::is_calm`]), and takes the fast path ([`Sender::on_calm_ack`]): the same steps in the
 //! same order as the general way ([`Sender::on_ack`]), with [`Subflow::follow_in_order`] in place of loss
 //! recovery. Compiled for a plain connection ([`super::Ways::plain`]), it is without the features that
 //! the connection does not use.
@@ -45,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// A segment that cannot take the fast line.
+    /// A segment that cannot take the fast path.
     #[inline(never)]
     fn on_other_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
         if self.life.state != SenderState::Open {
@@ -89,7 +89,7 @@ impl Sender {
         limits.take_window((s, states, subflows), (ack, data_ack, options), stream, config)
     }
 
-    /// The fast line: an ACK without options has arrived on subflow `s`. Returns false, and does nothing, if
+    /// The fast path: an ACK without options has arrived on subflow `s`. Returns false, and does nothing, if
     /// the ACK is not calm. `PLAIN`: the connection is plain.
     #[inline(never)]
     fn on_calm_ack<const PLAIN: bool>(

@@ -82,7 +82,7 @@ const _: () = assert!(std::mem::offset_of!(Sender, control) == 96);
 /// that a connection does not use costs it nothing on its way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ways {
-    /// May ACKs take the fast line?
+    /// May ACKs take the fast path?
     fast: bool,
     /// Does it send data in order to any subflow, without SACKs, buffers, messages or PSH?
     plain: bool,
@@ -153,7 +153,7 @@ impl Sender {
         sender
     }
 
-    /// Decides whether ACKs may take the fast line, and whether the connection is plain: it sends data in
+    /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends data in
     /// order to any subflow, without SACKs, buffers, windows of subflows, messages or PSH, and asks for none
     /// of them.
     fn choose_ways(&mut self) {
@@ -312,7 +312,7 @@ impl Sender {
         self.numbers().filter(|s| s.is_in(subflows)).for_each(|s| self.update_open(s));
     }
 
-    /// After an event off the fast line that concerns `subflows`, one bit each: notes the use of
+    /// After an event off the fast path that concerns `subflows`, one bit each: notes the use of
     /// their windows, and gives up if a hook of the algorithm has failed.
     #[inline]
     fn after_event(&mut self, subflows: u32, now: Time) {
@@ -341,7 +341,7 @@ impl Sender {
         self.limits.watch(&self.stream, (&mut self.subflows, self.schedule.stale), &self.config, now, out);
     }
 
-    /// The connection has ended. Nothing takes the fast line, which does not ask for that, from now on.
+    /// The connection has ended. Nothing takes the fast path, which does not ask for that, from now on.
     fn end(&mut self, state: SenderState, now: Time) {
         (self.life.state, self.life.ended) = (state, Some(now));
         self.ways.fast = false;
@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(ways(|config| config.push_acks = true), (true, false));
     }
 
-    /// The fast line knows one end of the stream only.
+    /// The fast path knows one end of the stream only.
     #[test]
     fn a_connection_with_messages_has_no_fast_line() {
         let config = Config { recovery: LossRecovery::NewReno, push_acks: false, ..Config::defaults(Preset::Linux) };

@@ -298,15 +298,15 @@ impl<'p> Probes<'p> {
             self.by_cut_off = Some(sent());
         }
         if self.by_end.is_none() && (ended || now >= self.plan.end) {
-            let on_the_way = network.on_the_way(now);
+            let in_flight = network.in_flight(now);
             let outcome = |link: LinkId| {
-                let ((stats, on_wire), on_the_way) = (network.link_outcome(link, now), on_the_way[link.index()]);
+                let ((stats, on_wire), in_flight) = (network.link_outcome(link, now), in_flight[link.index()]);
                 let by = |noted: &Option<Vec<OnWire>>| noted.as_ref().map(|all| all[link.index()]);
                 let by_cut_off = by(&self.by_cut_off).unwrap_or(on_wire);
                 let measured = by(&self.by_warm_up).map(|before| MeasuredLink::between(before, by_cut_off));
                 let measured = measured.unwrap_or_default();
                 // A scenario with `pfc` is refused.
-                LinkOutcome { stats, sent_bytes: on_wire.bytes(), measured, on_the_way, pauses: None }
+                LinkOutcome { stats, sent_bytes: on_wire.bytes(), measured, in_flight, pauses: None }
             };
             self.by_end = Some(links.map(outcome).collect());
         }

@@ -2,7 +2,7 @@
 //! port. Slow, and simple enough to be right.
 
 use super::serialisation;
-use super::traffic::{Arrival, Lost, Passage, Results, Scene, Witnessed, answer, has_trailer, is_own};
+use super::traffic::{Arrival, Lost, Observed, Passage, Results, Scene, answer, has_trailer, is_own};
 use linkpool_engine::{Stream, Windows, stream};
 use linkpool_network::{
     Flags, Kind, LinkChange, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
@@ -103,7 +103,7 @@ pub fn simulate(scene: &Scene) -> Results {
         arrivals: vec![Vec::new(); scene.fabric.hosts()],
         hops: 0,
         passed: Vec::new(),
-        witnessed: Witnessed::default(),
+        observed: Observed::default(),
     };
     simulation.run();
     simulation.results()
@@ -116,7 +116,7 @@ struct Simulation<'a> {
     arrivals: Vec<Vec<Arrival>>,
     hops: u64,
     passed: Vec<Passage>,
-    witnessed: Witnessed,
+    observed: Observed,
 }
 
 impl Simulation<'_> {
@@ -301,7 +301,7 @@ impl Simulation<'_> {
             if self.scene.watched {
                 let in_service = port.in_service.iter().map(|service| service.packet.seq);
                 let queue = in_service.chain(port.waiting[class].iter().map(|waiting| waiting.seq)).collect();
-                self.witnessed.lost.push(Lost { at: now, link, number: packet.seq, queue });
+                self.observed.lost.push(Lost { at: now, link, number: packet.seq, queue });
             }
             return None;
         }
@@ -313,7 +313,7 @@ impl Simulation<'_> {
         port.stats.bytes += packet.size() as u64;
         port.waiting[class].push_back(packet);
         if self.scene.watched && is_own(&self.scene.fabric, link, &packet) {
-            self.witnessed.sent.push((link, packet.seq, packet.flags.has(Flags::CE)));
+            self.observed.sent.push((link, packet.seq, packet.flags.has(Flags::CE)));
         }
         self.serve(link, now);
         let length = self.counted(link, class, rules.counts_in_service).0;
@@ -480,23 +480,23 @@ impl Simulation<'_> {
         let end = self.scene.end;
         let links = self.ports.iter().map(|p| {
             let waiting = p.waiting[0].len() + p.waiting[1].len();
-            let on_the_way = waiting + p.in_flight.len() + p.in_service.is_some() as usize;
+            let in_flight = waiting + p.in_flight.len() + p.in_service.is_some() as usize;
             // A packet in service has been put on the wire in part; half bytes are not counted yet.
             let part = p
                 .in_service
                 .as_ref()
                 .map_or(0.0, |s| (s.done + (end - s.since).0 as u128 * p.rate.0 as u128) as f64 / work(1) as f64);
-            (p.stats, p.sent + (part - 0.5).ceil() as u64, on_the_way as u32)
+            (p.stats, p.sent + (part - 0.5).ceil() as u64, in_flight as u32)
         });
-        let on_the_way = self.ports.iter().flat_map(|p| {
+        let in_flight = self.ports.iter().flat_map(|p| {
             p.waiting.iter().flatten().chain(&p.in_flight).chain(p.in_service.as_ref().map(|s| &s.packet))
         });
-        let trailers = on_the_way.filter(|packet| has_trailer(packet)).count();
-        let (links, Simulation { arrivals, hops, mut passed, mut witnessed, .. }) = (links.collect(), self);
+        let trailers = in_flight.filter(|packet| has_trailer(packet)).count();
+        let (links, Simulation { arrivals, hops, mut passed, mut observed, .. }) = (links.collect(), self);
         passed.sort();
-        witnessed.lost.sort();
-        witnessed.sent.sort();
-        Results { links, arrivals, pauses: Vec::new(), trailers, hops, passed, witnessed }
+        observed.lost.sort();
+        observed.sent.sort();
+        Results { links, arrivals, pauses: Vec::new(), trailers, hops, passed, observed }
     }
 }
 

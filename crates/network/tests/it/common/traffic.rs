@@ -3,8 +3,8 @@
 use super::Rules;
 use linkpool_network::{
     Cause, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, Kind, LinkChange, LinkId, LinkStats, Network,
-    NodeId, Packet, Partitions, PauseChange, PauseEvent, PauseStats, QueueLimit, Routes, Routing, Seen, Timetable,
-    Trailer, Witness, Written, run_partitions,
+    NodeId, Observer, Packet, Partitions, PauseChange, PauseEvent, PauseStats, QueueLimit, Routes, Routing, Seen,
+    Timetable, Trailer, Written, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -124,8 +124,8 @@ pub struct Results {
     pub hops: u64,
     /// What taps showed, in order of link and time.
     pub passed: Vec<Passage>,
-    /// What the witness of an undivided network saw.
-    pub witnessed: Witnessed,
+    /// What the observer of an undivided network saw.
+    pub observed: Observed,
 }
 
 /// A packet that came through a link with a tap: when, its number, marked?
@@ -133,7 +133,7 @@ pub type Passage = (LinkId, Time, u32, bool);
 
 /// Losses, in order of time and link, and what hosts have sent of their own: link, number, marked?
 #[derive(Debug, Default, PartialEq)]
-pub struct Witnessed {
+pub struct Observed {
     pub lost: Vec<Lost>,
     pub sent: Vec<(LinkId, u32, bool)>,
 }
@@ -236,7 +236,7 @@ pub struct Traffic {
     /// By node: its links whose queues this partition has.
     links: Vec<Vec<LinkId>>,
     looked: Vec<Look>,
-    seen: Witness,
+    seen: Observer,
     /// Pauses that it is told of.
     pauses: Vec<PauseChange>,
     /// It sends no more.
@@ -266,7 +266,7 @@ impl Traffic {
             looks: vec![Vec::new(); fabric.nodes()],
             links: vec![Vec::new(); fabric.nodes()],
             looked: Vec::new(),
-            seen: Witness::default(),
+            seen: Observer::default(),
             pauses: Vec::new(),
             is_over: false,
         }
@@ -282,15 +282,15 @@ impl Traffic {
         self.look(out);
     }
 
-    /// Takes what the witness has seen.
+    /// Takes what the observer has seen.
     fn look(&mut self, out: &mut Egress) {
-        let Witness { discarded, sent, .. } = out.take_witnessed();
+        let Observer { discarded, sent, .. } = out.take_observed();
         self.seen.discarded.extend(discarded);
         self.seen.sent.extend(sent);
     }
 
-    /// What was witnessed before `end`.
-    fn witnessed(&self, fabric: &Fabric, end: Time) -> Witnessed {
+    /// What was observed before `end`.
+    fn observed(&self, fabric: &Fabric, end: Time) -> Observed {
         let number = |seen: &Seen| seen.trailer.map_or(seen.packet.seq, |trailer| trailer[0]);
         let before = self.seen.discarded.iter().filter(|discarded| discarded.loss.at < end);
         let mut lost: Vec<Lost> = before
@@ -305,7 +305,7 @@ impl Traffic {
         let mut sent: Vec<_> =
             own.map(|(link, seen)| (*link, number(seen), seen.packet.flags.has(Flags::CE))).collect();
         sent.sort();
-        Witnessed { lost, sent }
+        Observed { lost, sent }
     }
 
     /// Time goes forward at each node.
@@ -459,7 +459,7 @@ pub struct Scene {
     pub routing: Routing,
     /// What is shown of which links.
     pub taps: Vec<(LinkId, Kind)>,
-    /// Is there a witness? It needs a network that is not divided.
+    /// Is there an observer? It needs a network that is not divided.
     pub watched: bool,
     /// Is it kept why ports are paused? That needs a network that is not divided, too.
     pub keeps_pauses: bool,
@@ -725,7 +725,7 @@ impl Scene {
             trailers: 0,
             hops: runs.iter().map(|(network, _)| network.hops()).sum(),
             passed: runs.iter_mut().flat_map(|(_, traffic)| traffic.passed.drain(..)).collect(),
-            witnessed: Witnessed::default(),
+            observed: Observed::default(),
         };
         results.passed.sort();
         for (me, (_, traffic)) in runs.iter_mut().enumerate() {
@@ -736,7 +736,7 @@ impl Scene {
                 results.arrivals[host].append(arrivals);
             }
         }
-        let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
+        let in_flight: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.in_flight(self.end)).collect();
         for id in LinkId::first(self.fabric.links().len()) {
             let sender = parts.map_or(0, |parts| parts.sender(id));
             let (stats, on_wire) = runs[usize::from(sender)].0.link_outcome(id, self.end);
@@ -747,22 +747,22 @@ impl Scene {
                 assert_eq!(told, (pauses.pauses, pauses.lapsed, pauses.paused), "what is told of {id:?}");
             }
             results.pauses.extend(pauses);
-            results.links.push((stats, on_wire.bytes(), on_the_way.iter().map(|counts| counts[id.index()]).sum()));
+            results.links.push((stats, on_wire.bytes(), in_flight.iter().map(|counts| counts[id.index()]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
         let mut heard: Vec<Heard> = runs.iter().flat_map(|(_, traffic)| traffic.heard.iter().copied()).collect();
         heard.sort_by_key(|(host, at, number)| (*at, *host, *number));
         let sent = runs.iter().map(|(_, traffic)| traffic.sent).sum();
         if self.watched {
-            results.witnessed = self.drain(&mut runs[0]);
+            results.observed = self.drain(&mut runs[0]);
         }
         let mut looked: Vec<Look> = runs.iter_mut().flat_map(|(_, traffic)| traffic.looked.drain(..)).collect();
         looked.sort();
         Course { ended, told, sent, heard, looked, results }
     }
 
-    /// Takes what the witness has seen since a host looked last: a timer after the end lets the first host look again.
-    fn drain(&self, (network, traffic): &mut (Network, Traffic)) -> Witnessed {
+    /// Takes what the observer has seen since a host looked last: a timer after the end lets the first host look again.
+    fn drain(&self, (network, traffic): &mut (Network, Traffic)) -> Observed {
         traffic.terms.tells = false;
         traffic.todo.iter_mut().for_each(Vec::clear);
         traffic.looks.iter_mut().for_each(Vec::clear);
@@ -772,7 +772,7 @@ impl Scene {
         traffic.due[0].insert((later, 0));
         network.wake(NodeId::default(), traffic);
         network.run_to(later, traffic);
-        traffic.witnessed(&self.fabric, self.end)
+        traffic.observed(&self.fabric, self.end)
     }
 
     /// `parts`, with switches split by output.

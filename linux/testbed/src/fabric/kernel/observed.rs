@@ -71,7 +71,7 @@ impl<'a> Observed<'a> {
     pub(super) fn finish(mut self, now: Time) -> Result<FabricOutcome> {
         self.look(now, true)?;
         let links = self.by_end.take().context("the end of the run has been noted")?;
-        let sent = |link: &LinkOutcome| link.stats.packets - u64::from(link.on_the_way);
+        let sent = |link: &LinkOutcome| link.stats.packets - u64::from(link.in_flight);
         let is_last = |(link, _): &(&linkpool_network::LinkSpec, _)| link.to.index() < self.plan.fabric.hosts();
         let delivered = self.plan.fabric.links().iter().zip(&links).filter(is_last).map(|(_, link)| sent(link)).sum();
         Ok(FabricOutcome {
@@ -140,7 +140,7 @@ impl<'a> Observed<'a> {
             },
             sent_bytes: queue.sent_bytes,
             measured: by(&self.by_warm_up).map(|before| between(before, by_cut_off)).unwrap_or_default(),
-            on_the_way: queue.packets,
+            in_flight: queue.packets,
             pauses: None,
         })
     }

@@ -81,7 +81,7 @@ pub struct Held {
 
 /// What happened since somebody last asked.
 #[derive(Debug, Default)]
-pub struct Witness {
+pub struct Observer {
     /// Nodes with lower numbers are hosts.
     hosts: usize,
     /// Packets that were lost, or their payload.
@@ -94,15 +94,15 @@ pub struct Witness {
     pub departed: Vec<(LinkId, Packet)>,
 }
 
-impl Witness {
-    pub(crate) fn new(hosts: usize) -> Witness {
-        Witness { hosts, ..Witness::default() }
+impl Observer {
+    pub(crate) fn new(hosts: usize) -> Observer {
+        Observer { hosts, ..Observer::default() }
     }
 
     /// Takes what it has.
-    pub(crate) fn take(&mut self) -> Witness {
+    pub(crate) fn take(&mut self) -> Observer {
         let hosts = self.hosts;
-        std::mem::replace(self, Witness::new(hosts))
+        std::mem::replace(self, Observer::new(hosts))
     }
 
     pub(crate) fn is_host(&self, node: NodeId) -> bool {

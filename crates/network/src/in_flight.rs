@@ -61,11 +61,11 @@ impl Incoming {
 /// There are lists of the packets that come to nodes of this partition, by [`Stage`], and of those that
 /// come to each other partition.
 #[derive(Debug)]
-pub(crate) struct OnTheWay {
+pub(crate) struct InFlight {
     /// By stage of this partition.
     wheel: TimingWheel<Incoming, MOST_STAGES>,
     /// By partition: those that it gets when partitions meet.
-    handed: Box<[Vec<Incoming>]>,
+    outbound: Box<[Vec<Incoming>]>,
     onward: Onward,
     windows: Windows,
 }
@@ -89,11 +89,11 @@ pub(crate) fn list_elsewhere(partition: u8) -> u16 {
 /// In place of a list: the packet's next link tells its list.
 pub(crate) const BY_NEXT_LINK: u16 = u16::MAX;
 
-impl OnTheWay {
+impl InFlight {
     /// No packets.
-    pub(crate) fn new(windows: Windows, onward: Onward) -> OnTheWay {
-        let handed = vec![Vec::new(); onward.partitions.count()].into();
-        OnTheWay { wheel: TimingWheel::new(), handed, onward, windows }
+    pub(crate) fn new(windows: Windows, onward: Onward) -> InFlight {
+        let outbound = vec![Vec::new(); onward.partitions.count()].into();
+        InFlight { wheel: TimingWheel::new(), outbound, onward, windows }
     }
 
     /// Adds `packet` on `link`, which has the number `id`; it arrives at the time `arrival`.
@@ -117,10 +117,10 @@ impl OnTheWay {
         if list < MOST_STAGES {
             return self.wheel.push(self.windows.of(arrival), list);
         }
-        let handed = &mut self.handed[list - MOST_STAGES];
-        handed.push(Incoming::default());
-        let last = handed.len() - 1;
-        &mut handed[last]
+        let outbound = &mut self.outbound[list - MOST_STAGES];
+        outbound.push(Incoming::default());
+        let last = outbound.len() - 1;
+        &mut outbound[last]
     }
 
     /// Adds a packet that joins `stage`.
@@ -155,13 +155,13 @@ impl OnTheWay {
 
     /// Takes the packets for `partition`. Where there are more partitions than switches and hosts,
     /// some get none.
-    pub(crate) fn hand_over(&mut self, partition: usize) -> impl Iterator<Item = Incoming> {
-        self.handed.get_mut(partition).into_iter().flat_map(|handed| handed.drain(..))
+    pub(crate) fn take_outbound(&mut self, partition: usize) -> impl Iterator<Item = Incoming> {
+        self.outbound.get_mut(partition).into_iter().flat_map(|outbound| outbound.drain(..))
     }
 
     /// All packets, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Incoming> {
-        self.wheel.iter().chain(self.handed.iter().flatten())
+        self.wheel.iter().chain(self.outbound.iter().flatten())
     }
 }
 
@@ -221,40 +221,40 @@ mod tests {
     #[test]
     fn a_packet_to_a_split_switch_is_where_it_goes_on() {
         let fabric = tree();
-        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&fabric));
+        let mut in_flight = InFlight::new(Windows::new(Time::from_us(1)), onward(&fabric));
         let core = fabric.node("c0").expect("a fat-tree has a core");
         let link = Link::new(0, core, BY_NEXT_LINK);
         for (us, host) in (1..).zip([2, 7, 8, 15]) {
             let packet = Packet { envelope: Envelope::new(HostId::new(host), 1500, 1438), ..Packet::default() };
-            on_the_way.add(LinkId::new(3), &link, Time::from_us(us), &packet);
+            in_flight.add(LinkId::new(3), &link, Time::from_us(us), &packet);
         }
         let destinations = |incoming: &Incoming| incoming.packet.dst().index();
-        assert_eq!(on_the_way.hand_over(1).map(|incoming| destinations(&incoming)).collect::<Vec<_>>(), [8, 15]);
-        assert_eq!(on_the_way.iter().map(destinations).collect::<Vec<_>>(), [2, 7]);
+        assert_eq!(in_flight.take_outbound(1).map(|incoming| destinations(&incoming)).collect::<Vec<_>>(), [8, 15]);
+        assert_eq!(in_flight.iter().map(destinations).collect::<Vec<_>>(), [2, 7]);
     }
 
     /// Windows of 1 us: a packet for each of three stages, and one for partition 1.
     #[test]
     fn packets_are_taken_where_they_arrive() {
-        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), onward(&tree()));
+        let mut in_flight = InFlight::new(Windows::new(Time::from_us(1)), onward(&tree()));
         let ways = [(7, HOSTS.into()), (5, INNER.into()), (6, list_elsewhere(1)), (8, BORDER.into())];
         for (number, (us, list)) in (0..).zip(ways) {
             let link = Link::new(0, NodeId::new(40 + number), list);
-            on_the_way.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
+            in_flight.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
         }
-        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (4, Some(5)));
-        let handed: Vec<_> = on_the_way.hand_over(1).map(|incoming| (incoming.link, incoming.node)).collect();
-        assert_eq!(handed, [(LinkId::new(2), NodeId::new(42))]);
-        assert_eq!((on_the_way.hand_over(0).count(), on_the_way.hand_over(9).count()), (0, 0));
+        assert_eq!((in_flight.iter().count(), in_flight.peek()), (4, Some(5)));
+        let outbound: Vec<_> = in_flight.take_outbound(1).map(|incoming| (incoming.link, incoming.node)).collect();
+        assert_eq!(outbound, [(LinkId::new(2), NodeId::new(42))]);
+        assert_eq!((in_flight.take_outbound(0).count(), in_flight.take_outbound(9).count()), (0, 0));
         for (window, stage, number) in [(5, INNER, 1), (7, HOSTS, 0), (8, BORDER, 3)] {
-            on_the_way.advance_to(window);
+            in_flight.advance_to(window);
             let mut here = Vec::new();
             let others = [HOSTS, BORDER, INNER].into_iter().filter(|other| *other != stage);
-            others.for_each(|other| on_the_way.take(window, other, &mut here));
+            others.for_each(|other| in_flight.take(window, other, &mut here));
             assert!(here.is_empty());
-            on_the_way.take(window, stage, &mut here);
+            in_flight.take(window, stage, &mut here);
             assert_eq!(here.iter().map(|incoming| incoming.link.index()).collect::<Vec<_>>(), [number]);
         }
-        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (0, None));
+        assert_eq!((in_flight.iter().count(), in_flight.peek()), (0, None));
     }
 }
