@@ -54,6 +54,13 @@ impl QueuePolicy {
         }
     }
 
+    /// Sends no header back to its sender.
+    fn return_nothing(&mut self) {
+        if let Order::Trimming(trimming) = &mut self.discipline.order {
+            trimming.return_to_sender = false;
+        }
+    }
+
     /// When it drops and marks, for ports elsewhere that do the same.
     pub fn levels(&self) -> QueueLevels {
         let Thresholds { limit_packets, limit_bytes, mark_packets, mark_bytes, drop_non_ect, .. } = self.thresholds;
@@ -156,6 +163,13 @@ impl Policies {
         self
     }
 
+    /// The same in a network in which no packet goes back to its sender, as no transport takes one back. Then ports need not
+    /// be asked whether they may return one.
+    pub fn returning_nothing(mut self) -> Policies {
+        self.0.iter_mut().for_each(QueuePolicy::return_nothing);
+        self
+    }
+
     /// Do ports pause their neighbours?
     pub fn pause(&self) -> bool {
         self.0.iter().any(|policy| policy.pfc.is_some())
@@ -164,8 +178,8 @@ impl Policies {
     /// At the ports of `layer`. Hosts return nothing to the sender: it would be themselves.
     pub fn of(&self, layer: Layer) -> QueuePolicy {
         let mut policy = self.0[layer as usize].clone();
-        if let (Layer::Host, Order::Trimming(trimming)) = (layer, &mut policy.discipline.order) {
-            trimming.return_to_sender = false;
+        if layer == Layer::Host {
+            policy.return_nothing();
         }
         policy
     }
@@ -175,5 +189,25 @@ impl From<QueuePolicy> for Policies {
     /// The same everywhere.
     fn from(policy: QueuePolicy) -> Policies {
         Policies([(); Layer::ALL.len()].map(|()| policy.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discipline::Trimming;
+    use linkpool_settings::{Preset, Settings as _};
+
+    #[test]
+    fn headers_go_back_from_switches_where_a_transport_takes_them() {
+        let trimming = Order::Trimming(Trimming::defaults(Preset::Linux));
+        let policies = Policies::from(QueuePolicy::drop_tail(QueueLimit::Packets(8)).ordered(trimming));
+        let returns = |policies: &Policies, layer| match policies.of(layer).discipline.order {
+            Order::Trimming(trimming) => trimming.return_to_sender,
+            _ => panic!("it trims"),
+        };
+        assert!(returns(&policies, Layer::Edge) && !returns(&policies, Layer::Host));
+        let policies = policies.returning_nothing();
+        assert!(Layer::ALL.iter().all(|layer| !returns(&policies, *layer)));
     }
 }

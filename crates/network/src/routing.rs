@@ -1,6 +1,6 @@
 //! Forwarding: which link a node sends a packet on.
 
-use crate::balancer::{MakeOf, Spreading, balancer, one_of};
+use crate::balancer::{MakeOf, Spreading, balancer, one_of, spray};
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table, TableRow};
 use crate::nearer::Nearer;
@@ -179,6 +179,11 @@ impl Routes {
         self.spreading
     }
 
+    /// Do switches spray packets?
+    pub(crate) fn spray(&self) -> bool {
+        self.spreading == Spreading::Spray
+    }
+
     /// What `make` makes of that which chooses at switches by these routes; none: a hash chooses.
     pub(crate) fn balancer<M: MakeOf>(&self, fabric: &Fabric, make: M) -> Option<M::Made> {
         balancer((self.spreading, self.gap), fabric, self.seed, make)
@@ -205,6 +210,15 @@ impl Routes {
     #[inline(never)]
     fn one_of_several(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         self.at(node).next_link(packet)
+    }
+
+    /// The link on which switch `node`, which has no balancer, sends on `packet`, which has come to it by link `ingress`.
+    pub(crate) fn onward(&self, node: NodeId, ingress: LinkId, packet: &mut Packet) -> LinkId {
+        if self.spray() {
+            self.at(node).onward::<true>(ingress, packet)
+        } else {
+            self.at(node).onward::<false>(ingress, packet)
+        }
     }
 
     /// The state that `node`, which has several links or is a switch, needs to forward packets.
@@ -297,9 +311,19 @@ impl RoutesAt<'_> {
     /// As [`Routes::next_link`], where `node` has several links or is a switch.
     #[inline(always)]
     pub(crate) fn next_link(&self, packet: &mut Packet) -> LinkId {
+        self.onward::<false>(LinkId::NONE, packet)
+    }
+
+    /// The link on which a switch without a balancer sends on `packet`, which has come to it by link `ingress`. `SPRAY`: switches spray
+    /// packets; otherwise a hash of the packet's entropy chooses.
+    #[inline(always)]
+    pub(crate) fn onward<const SPRAY: bool>(&self, ingress: LinkId, packet: &mut Packet) -> LinkId {
         match self.next(packet) {
             Ok(link) => link,
-            Err(next) => self.table.choose(next, |links| one_of(links, hash(self.row.salt, packet))),
+            Err(next) => self.table.choose(next, |links| {
+                let salt = self.row.salt;
+                one_of(links, if SPRAY { spray::draw(salt, ingress, packet.arrival) } else { hash(salt, packet) })
+            }),
         }
     }
 

@@ -143,6 +143,8 @@ pub struct Facts {
     pub spread: Spread,
     /// Do receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
+    /// Does a sender take a header back that has found no room at a switch?
+    pub returns: bool,
     /// Does a packet tell a receiver that its connection is over? If not, the sender's host tells
     /// the receiver's host without a packet.
     pub fins: bool,

@@ -20,6 +20,7 @@ impl Declare for Tcp {
         facts: Facts {
             spread: Spread::No,
             trimming: false,
+            returns: false,
             fins: true,
             handshake: true,
             stays_open: true,

@@ -1,8 +1,7 @@
 //! How switches choose among links of equal cost: balancers, one a file.
 //!
-//! [`Spreading`] lists them, and [`balancer`] makes them. A hash of each packet's
-//! addresses and ports needs no state and no order, so it has no balancer: it is part of routing
-//! ([`crate::routing`]).
+//! [`Spreading`] lists them, and [`balancer`] makes them. A hash of each packet's addresses and ports, or of how it has
+//! come ([`spray`]), needs no state and no order, so it has no balancer: it is part of routing ([`crate::routing`]).
 
 mod conga;
 mod detours;
@@ -10,7 +9,7 @@ mod drill;
 mod flowlet_table;
 mod flowlets;
 mod least_queue;
-mod spray;
+pub(crate) mod spray;
 mod ugal;
 mod valiant;
 
@@ -184,7 +183,7 @@ pub(crate) trait MakeOf {
 }
 
 /// What `make` makes of the balancer of the switches of `fabric` with `spreading`, and the `gap` between flowlets; none: they
-/// choose by hash.
+/// choose by a hash.
 pub(crate) fn balancer<M: MakeOf>(
     (spreading, gap): (Spreading, Option<Time>),
     fabric: &Fabric,
@@ -192,8 +191,7 @@ pub(crate) fn balancer<M: MakeOf>(
     make: M,
 ) -> Option<M::Made> {
     Some(match spreading {
-        Spreading::Ecmp | Spreading::TwoLevel => return None,
-        Spreading::Spray => make.of(spray::Spray::new(fabric, seed)),
+        Spreading::Ecmp | Spreading::Spray | Spreading::TwoLevel => return None,
         Spreading::Flowlets => make.of(flowlets::Flowlets::new(gap.unwrap_or(Time::ZERO), fabric, seed)),
         Spreading::Adaptive => make.of(least_queue::LeastQueue::new(gap, fabric, seed)),
         Spreading::Drill(settings) => make.of(drill::DrillBalancer::new(settings, fabric, seed)),

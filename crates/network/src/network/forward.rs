@@ -24,10 +24,13 @@ impl Network {
             if let Some(balancer) = balancer {
                 balancer.route(undecided);
             }
-        } else if ahead::routes_are_far(self.latest_on.len()) {
-            self.route::<true>();
         } else {
-            self.route::<false>();
+            match (ahead::routes_are_far(self.latest_on.len()), self.egress.routes.spray()) {
+                (false, false) => self.route::<false, false>(),
+                (false, true) => self.route::<false, true>(),
+                (true, false) => self.route::<true, false>(),
+                (true, true) => self.route::<true, true>(),
+            }
         }
         if self.egress.ports.return_packets()
             && !self.header_room.holds(&self.to_switches.packets, &self.egress.ports)
@@ -99,15 +102,15 @@ impl Network {
 
     /// Chooses the links that packets take from the switches to which they come, and chains the
     /// packets that take the same link. `FAR`: routes and the heads of the chains are
-    /// prefetched.
+    /// prefetched. `SPRAY`: switches spray packets.
     #[inline(never)]
-    fn route<const FAR: bool>(&mut self) {
+    fn route<const FAR: bool, const SPRAY: bool>(&mut self) {
         let Network { egress: Egress { routes, .. }, latest_on, to_switches, .. } = self;
         let Arrivals { packets, steps, .. } = to_switches;
         steps.clear();
         if !FAR {
             steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
-                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                let link = routes.at(incoming.node).onward::<SPRAY>(incoming.link, &mut incoming.packet);
                 Step { link, before: std::mem::replace(&mut latest_on[link.index()], number) }
             }));
             return;
@@ -116,7 +119,7 @@ impl Network {
             let first = steps.len();
             batch.iter().for_each(|incoming| routes.at(incoming.node).prefetch(&incoming.packet));
             steps.extend(batch.iter_mut().map(|incoming| {
-                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                let link = routes.at(incoming.node).onward::<SPRAY>(incoming.link, &mut incoming.packet);
                 prefetch_place(latest_on, link.index());
                 Step { link, before: NONE }
             }));
@@ -235,7 +238,7 @@ impl Network {
             return self.egress(node).send(now, &incoming.packet);
         }
         let link = match &mut self.balancer {
-            None => self.egress.routes.at(node).next_link(&mut incoming.packet),
+            None => self.egress.routes.onward(node, incoming.link, &mut incoming.packet),
             Some(balancer) => balancer.next_link(&mut self.egress, &mut incoming),
         };
         if !self.egress.ports.pause() {
@@ -268,10 +271,10 @@ mod tests {
             let mut network = Network::new(&fabric, policy.clone(), Arc::new(Routes::new(&fabric, 3)), 60);
             network.to_switches.packets = (0..300u32).map(|number| incoming(number, fabric.hosts())).collect();
             if far {
-                network.route::<true>();
+                network.route::<true, false>();
                 network.queue::<true>();
             } else {
-                network.route::<false>();
+                network.route::<false, false>();
                 network.queue::<false>();
             }
             assert!(network.latest_on.iter().all(|latest| *latest == NONE));

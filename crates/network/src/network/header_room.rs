@@ -11,8 +11,8 @@ use crate::ports::Ports;
 #[derive(Debug, Default)]
 pub(super) struct HeaderRoom {
     room: Headers,
-    /// By node, while packets are counted: what has come to it in this window.
-    came: Box<[Headers]>,
+    /// By node, while packets are counted: how many have come to it in this window.
+    came: Box<[u32]>,
     /// Packets that have come since ports were looked at last.
     since: usize,
 }
@@ -20,7 +20,7 @@ pub(super) struct HeaderRoom {
 impl HeaderRoom {
     /// Of `nodes` nodes.
     pub(super) fn new(nodes: usize) -> HeaderRoom {
-        HeaderRoom { came: vec![Headers::default(); nodes].into(), ..HeaderRoom::default() }
+        HeaderRoom { came: vec![0; nodes].into(), ..HeaderRoom::default() }
     }
 
     /// Has each of `ports` room for the headers of all `packets` that come to its switch in this window? False: perhaps not.
@@ -41,18 +41,17 @@ impl HeaderRoom {
         self.room = Headers::default();
     }
 
-    /// The most headers, and the most bytes of them, that come to one switch.
+    /// No more headers than these come to one switch: as many as the most packets, each as large as the largest header.
     fn most_at_a_switch(&mut self, packets: &[Incoming]) -> Headers {
-        let mut most = Headers::default();
+        let (mut most, mut largest) = (0, 0);
         for Incoming { node, packet, .. } in packets {
             let came = &mut self.came[node.index()];
-            came.packets += 1;
-            came.bytes += u64::from(packet.header_size());
-            most.packets = most.packets.max(came.packets);
-            most.bytes = most.bytes.max(came.bytes);
+            *came += 1;
+            most = most.max(*came);
+            largest = largest.max(packet.header_size());
         }
-        packets.iter().for_each(|incoming| self.came[incoming.node.index()] = Headers::default());
-        most
+        packets.iter().for_each(|incoming| self.came[incoming.node.index()] = 0);
+        Headers { packets: most, bytes: u64::from(most) * u64::from(largest) }
     }
 }
 

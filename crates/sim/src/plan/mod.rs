@@ -153,6 +153,8 @@ impl Plan {
             Telemetry::Digest(DigestForm { base, bits, base_rtt }) => Some(Digests::new(*base, *bits, *base_rtt)),
         });
         let policies = if telemetry.is_empty() { policies } else { policies.stamping(digests) };
+        let returns = scenario.transports.iter().any(|t| t.control.family().facts().returns);
+        let policies = if returns { policies } else { policies.returning_nothing() };
         let built = |link: LinkId| {
             let layer = fabric.layer(fabric.links()[link.index()].from);
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);

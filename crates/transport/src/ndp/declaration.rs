@@ -41,6 +41,7 @@ impl Declare for Ndp {
         facts: Facts {
             spread: Spread::Paths(MOST_PATHS),
             trimming: true,
+            returns: true,
             fins: false,
             handshake: false,
             stays_open: false,

@@ -228,6 +228,7 @@ impl Declare for Roce {
         facts: Facts {
             spread: Spread::No,
             trimming: false,
+            returns: false,
             fins: false,
             handshake: false,
             stays_open: true,

@@ -217,6 +217,7 @@ impl Declare for Uet {
         facts: Facts {
             spread: Spread::Entropies,
             trimming: true,
+            returns: false,
             fins: false,
             handshake: false,
             stays_open: true,
