@@ -33,6 +33,15 @@ pub enum CollectiveAlgorithm {
     /// All-to-all: rank r sends 1/n of its data to rank r + 1, then to r + 2, and so on, with
     /// `outstanding` messages that are not acknowledged.
     AllToAll,
+    /// Reduce up a binomial tree, the reverse of its broadcast: each rank sends the sum of its
+    /// subtree to its parent, and rank 0 has the result (Thakur et al., 2005, section 4.5).
+    BinomialReduce,
+    /// Gather: each rank sends 1/n of the data to rank 0, all at once, as NCCL has it from sends
+    /// and receives (NCCL user guide, "Point-to-point communication", all-to-one).
+    Gather,
+    /// Scatter: rank 0 sends 1/n of the data to each rank, all at once, as NCCL has it from sends
+    /// and receives (one-to-all, there).
+    Scatter,
 }
 
 /// One message of a collective operation.
@@ -137,6 +146,9 @@ impl CollectiveAlgorithm {
             CollectiveAlgorithm::HalvingDoublingAllReduce => "halving-doubling-all-reduce",
             CollectiveAlgorithm::TreeAllReduce => "tree-all-reduce",
             CollectiveAlgorithm::AllToAll => "all-to-all",
+            CollectiveAlgorithm::BinomialReduce => "binomial-reduce",
+            CollectiveAlgorithm::Gather => "gather",
+            CollectiveAlgorithm::Scatter => "scatter",
         }
     }
 
@@ -153,7 +165,11 @@ impl CollectiveAlgorithm {
             CollectiveAlgorithm::RingReduceScatter
             | CollectiveAlgorithm::RingAllGather
             | CollectiveAlgorithm::AllToAll => (n - 1) * n,
-            CollectiveAlgorithm::ChainBroadcast | CollectiveAlgorithm::BinomialBroadcast => n - 1,
+            CollectiveAlgorithm::ChainBroadcast
+            | CollectiveAlgorithm::BinomialBroadcast
+            | CollectiveAlgorithm::BinomialReduce
+            | CollectiveAlgorithm::Gather
+            | CollectiveAlgorithm::Scatter => n - 1,
             CollectiveAlgorithm::DoublingAllReduce => n * log,
             CollectiveAlgorithm::HalvingDoublingAllReduce => 2 * n * log,
             CollectiveAlgorithm::TreeAllReduce => 2 * (n - 1),
@@ -168,11 +184,13 @@ impl CollectiveAlgorithm {
         let each_chunk = match self {
             CollectiveAlgorithm::RingAllReduce | CollectiveAlgorithm::RingReduceScatter => (n - 1) * n,
             CollectiveAlgorithm::DoublingAllReduce | CollectiveAlgorithm::HalvingDoublingAllReduce => n * log,
-            CollectiveAlgorithm::TreeAllReduce => n - 1,
+            CollectiveAlgorithm::TreeAllReduce | CollectiveAlgorithm::BinomialReduce => n - 1,
             CollectiveAlgorithm::RingAllGather
             | CollectiveAlgorithm::ChainBroadcast
             | CollectiveAlgorithm::BinomialBroadcast
-            | CollectiveAlgorithm::AllToAll => 0,
+            | CollectiveAlgorithm::AllToAll
+            | CollectiveAlgorithm::Gather
+            | CollectiveAlgorithm::Scatter => 0,
         };
         each_chunk * chunks as usize
     }
@@ -189,7 +207,9 @@ impl CollectiveAlgorithm {
             | CollectiveAlgorithm::RingAllGather
             | CollectiveAlgorithm::ChainBroadcast
             | CollectiveAlgorithm::BinomialBroadcast
-            | CollectiveAlgorithm::AllToAll => others,
+            | CollectiveAlgorithm::AllToAll
+            | CollectiveAlgorithm::BinomialReduce => others,
+            CollectiveAlgorithm::Gather | CollectiveAlgorithm::Scatter => others / f64::from(n),
         }
     }
 
@@ -204,8 +224,12 @@ impl CollectiveAlgorithm {
             | CollectiveAlgorithm::TreeAllReduce => 2.0 * share,
             CollectiveAlgorithm::RingReduceScatter
             | CollectiveAlgorithm::RingAllGather
-            | CollectiveAlgorithm::AllToAll => share,
-            CollectiveAlgorithm::ChainBroadcast | CollectiveAlgorithm::BinomialBroadcast => 1.0,
+            | CollectiveAlgorithm::AllToAll
+            | CollectiveAlgorithm::Gather
+            | CollectiveAlgorithm::Scatter => share,
+            CollectiveAlgorithm::ChainBroadcast
+            | CollectiveAlgorithm::BinomialBroadcast
+            | CollectiveAlgorithm::BinomialReduce => 1.0,
         }
     }
 
@@ -234,6 +258,30 @@ impl CollectiveAlgorithm {
                     for to in 1..n {
                         let from = to - (1 << to.ilog2());
                         received[to as usize] = Some(messages.send(from, to, part(1), received[from as usize]));
+                    }
+                }
+            }
+            CollectiveAlgorithm::BinomialReduce => {
+                for _ in 0..chunks {
+                    let mut sums: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
+                    for from in (1..n).rev() {
+                        let to = from - (1 << from.ilog2());
+                        let after = std::mem::take(&mut sums[from as usize]);
+                        sums[to as usize].push(messages.send(from, to, part(1), after));
+                    }
+                }
+            }
+            CollectiveAlgorithm::Gather => {
+                for _ in 0..chunks {
+                    for from in 1..n {
+                        messages.send(from, 0, part(n), None);
+                    }
+                }
+            }
+            CollectiveAlgorithm::Scatter => {
+                for _ in 0..chunks {
+                    for to in 1..n {
+                        messages.send(0, to, part(n), None);
                     }
                 }
             }
@@ -270,7 +318,7 @@ mod tests {
     use super::CollectiveAlgorithm::*;
     use super::*;
 
-    const ALL: [CollectiveAlgorithm; 9] = [
+    const ALL: [CollectiveAlgorithm; 12] = [
         RingAllReduce,
         RingReduceScatter,
         RingAllGather,
@@ -280,6 +328,9 @@ mod tests {
         HalvingDoublingAllReduce,
         TreeAllReduce,
         AllToAll,
+        BinomialReduce,
+        Gather,
+        Scatter,
     ];
 
     /// The n - 1 other ranks' data are added once to those of one rank, at whichever rank; with
@@ -294,11 +345,11 @@ mod tests {
                 let reduced = algorithm.reduced(n, chunks);
                 let added: u64 = messages[..reduced].iter().map(|m| m.size).sum();
                 let expected = match algorithm {
-                    RingAllReduce | RingReduceScatter | HalvingDoublingAllReduce | TreeAllReduce => {
+                    RingAllReduce | RingReduceScatter | HalvingDoublingAllReduce | TreeAllReduce | BinomialReduce => {
                         u64::from(n - 1) * size
                     }
                     DoublingAllReduce => u64::from(n * n.ilog2()) * size,
-                    RingAllGather | ChainBroadcast | BinomialBroadcast | AllToAll => 0,
+                    RingAllGather | ChainBroadcast | BinomialBroadcast | AllToAll | Gather | Scatter => 0,
                 };
                 assert_eq!(added, expected, "{algorithm:?} {n} {chunks}");
                 // Up the tree to its root, from a greater number to a smaller one; then down.
@@ -333,6 +384,17 @@ mod tests {
         let tree = BinomialBroadcast.messages(4, 300, 1, 1);
         assert_eq!(plain(&tree), [(0, 1, 300, &[][..]), (0, 2, 300, &[][..]), (1, 3, 300, &[0][..])]);
         assert_eq!(tree[1].behind, Some(0));
+    }
+
+    /// Of six ranks, 4 and 5 are below 0 and 1, as 2 and 3 are, and 1 is below 0.
+    #[test]
+    fn a_reduce_of_six_by_hand() {
+        let m = BinomialReduce.messages(6, 300, 1, 1);
+        let expected: [(u32, u32, u64, &[u32]); 5] =
+            [(5, 1, 300, &[]), (4, 0, 300, &[]), (3, 1, 300, &[]), (2, 0, 300, &[]), (1, 0, 300, &[0, 2])];
+        assert_eq!(plain(&m), expected);
+        assert_eq!(plain(&Gather.messages(3, 300, 1, 1)), [(1, 0, 100, &[][..]), (2, 0, 100, &[])]);
+        assert_eq!(plain(&Scatter.messages(3, 300, 1, 1)), [(0, 1, 100, &[][..]), (0, 2, 100, &[])]);
     }
 
     #[test]
@@ -395,6 +457,9 @@ mod tests {
                         DoublingAllReduce => assert_eq!(sent, size * u64::from(n.ilog2())),
                         ChainBroadcast | BinomialBroadcast => assert_eq!(received, if rank == 0 { 0 } else { size }),
                         TreeAllReduce => assert!(sent >= size && received >= size),
+                        BinomialReduce => assert_eq!(sent, if rank == 0 { 0 } else { size }),
+                        Gather => assert_eq!((sent, received), if rank == 0 { (0, unit * others) } else { (unit, 0) }),
+                        Scatter => assert_eq!((sent, received), if rank == 0 { (unit * others, 0) } else { (0, unit) }),
                     }
                 }
                 for (i, m) in (0u32..).zip(&messages) {
@@ -418,16 +483,20 @@ mod tests {
             "halving-doubling-all-reduce",
             "tree-all-reduce",
             "all-to-all",
+            "binomial-reduce",
+            "gather",
+            "scatter",
         ];
         assert_eq!(ALL.map(CollectiveAlgorithm::name), names);
     }
 
-    /// As nccl-tests: 8 ranks, all-reduce 1.75, all-gather 0.875.
+    /// As nccl-tests: 8 ranks, all-reduce 1.75, all-gather, gather and scatter 0.875, reduce 1.
     #[test]
     fn bus_factors_are_those_of_nccl_tests() {
         assert_eq!(
-            [RingAllReduce, RingAllGather, AllToAll, ChainBroadcast].map(|c| c.bus_factor(8)),
-            [1.75, 0.875, 0.875, 1.0]
+            [RingAllReduce, RingAllGather, AllToAll, ChainBroadcast, BinomialReduce, Gather, Scatter]
+                .map(|c| c.bus_factor(8)),
+            [1.75, 0.875, 0.875, 1.0, 1.0, 0.875, 0.875]
         );
     }
 }

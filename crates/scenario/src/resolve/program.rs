@@ -94,6 +94,8 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
         all_reduce: program.all_reduce,
         broadcast: program.broadcast,
         chunks: program.chunks,
+        splits: program.splits,
+        active_splits: program.active_splits,
         outstanding: program.outstanding,
         groups,
         roofline: program.compute_rate.map(|compute_rate| Roofline { compute_rate, memory_rate: program.memory_rate }),

@@ -40,6 +40,11 @@ settings! {
         /// Parts of the data of a collective operation that take all steps one behind another.
         chunks: u32 = 1, within Bounds::POSITIVE,
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// Parts of a collective operation that a rank takes one after another, each with all
+        /// steps. ASTRA-sim calls them `preferred-dataset-splits`.
+        splits: u32 = 1, within Bounds::POSITIVE, when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// So many of these parts at a time: `active-chunks-per-dimension` of ASTRA-sim.
+        active_splits: u32 = 1, within Bounds::POSITIVE, when |p| p.splits > 1 => "several `splits`";
         /// Messages of a rank in an all-to-all that are not acknowledged, at the most.
         outstanding: u32 = 1, within Bounds::POSITIVE,
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";

@@ -27,6 +27,10 @@ pub struct ChakraRules {
     pub broadcast: CollectiveAlgorithm,
     /// Parts of the data that take all steps one behind another.
     pub chunks: u32,
+    /// Parts of an operation that a rank takes one after another.
+    pub splits: u32,
+    /// So many of these at a time.
+    pub active_splits: u32,
     /// Messages of a rank in an all-to-all that are not acknowledged.
     pub outstanding: u32,
     /// The ranks of each process group, by its name. A node without a group is of all ranks.
@@ -68,6 +72,9 @@ pub fn read_chakra<R: Read>(
         return Err(format!(
             "{name}: no computation has num_ops and no duration, so compute_rate decides nothing; leave it out"
         ));
+    }
+    if rules.splits > 1 && operations.is_empty() {
+        return Err(format!("{name}: there is no collective operation, so splits decides nothing; leave it out"));
     }
     let reduced = operations.add_to(&mut builders).map_err(|(rank, why)| format!("{name}.{rank}.et: {why}"))?;
     if rules.reduce_rate.is_some() && !reduced {

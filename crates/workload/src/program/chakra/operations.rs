@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use super::ChakraRules;
 use crate::collective::{CollectiveAlgorithm, Message};
-use crate::program::RankBuilder;
 use crate::program::operation::{Member, Reducing, add_operation};
+use crate::program::{Node, Op, RankBuilder};
 
 /// The processor that adds what operations receive: beside the two of computations.
 const REDUCING: u8 = 3;
+
+/// The processor of nodes that join others, which they do not occupy.
+const JOINS: u8 = 2;
 
 /// Tags of messages of operations begin here; those of other messages are below it.
 pub(super) const FIRST_TAG: u32 = 1 << 31;
@@ -19,7 +22,8 @@ pub(super) struct What {
     pub(super) algorithm: CollectiveAlgorithm,
     /// The data of a rank, as [`CollectiveAlgorithm::messages`] counts it.
     pub(super) size: u64,
-    /// The rank that has the data of a broadcast; none: the first of the group.
+    /// The rank that has the data of a broadcast or a scatter, or gets those of a reduce or a
+    /// gather; none: the first of the group.
     pub(super) root: Option<u32>,
 }
 
@@ -56,6 +60,11 @@ impl<'r> Operations<'r> {
     /// The group with this name, or of all ranks without one.
     pub(super) fn group(&self, name: Option<&str>) -> Option<u32> {
         name.map_or(Some(0), |name| self.names.get(name).copied())
+    }
+
+    /// Is there none?
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     /// The ranks of a group.
@@ -104,26 +113,50 @@ impl<'r> Operations<'r> {
             // From the root on, round the end.
             let order: Vec<Member> =
                 ranks[root..].iter().chain(&ranks[..root]).filter_map(|rank| of.get(rank).copied()).collect();
-            let messages = self.messages(what, order.len() as u32);
-            let next = tag.checked_add(messages.len() as u32);
-            let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
+            let splits = self.rules.splits;
+            let messages = self.messages(What { size: what.size.div_ceil(splits.into()), ..*what }, order.len() as u32);
             let reducing = self.rules.reduce_rate.map(|rate| {
                 let messages =
                     if messages.is_empty() { 0 } else { what.algorithm.reduced(order.len() as u32, self.rules.chunks) };
                 Reducing { rate, cpu: REDUCING, messages }
             });
             reduced |= reducing.is_some_and(|reducing| reducing.messages > 0);
-            let added = add_operation(&messages, &order, tag, reducing, builders);
-            added.ok_or_else(|| at("too many messages of operations".to_string()))?;
-            tag = next;
+            let too_many = || at("too many messages of operations".to_string());
+            let mut parts: Vec<Vec<Member>> = Vec::new();
+            for split in 0..splits as usize {
+                let before = split.checked_sub(self.rules.active_splits as usize).map(|before| &parts[before]);
+                let part = if splits == 1 { Some(order.clone()) } else { part_of(&order, before, builders) };
+                let part = part.ok_or_else(too_many)?;
+                let next = tag.checked_add(messages.len() as u32);
+                let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
+                add_operation(&messages, &part, tag, reducing, builders).ok_or_else(too_many)?;
+                tag = next;
+                parts.push(part);
+            }
         }
         Ok(reduced)
     }
 
-    fn messages(&self, what: &What, ranks: u32) -> Vec<Message> {
+    fn messages(&self, what: What, ranks: u32) -> Vec<Message> {
         if ranks < 2 {
             return Vec::new();
         }
         what.algorithm.messages(ranks, what.size, self.rules.chunks, self.rules.outstanding)
     }
+}
+
+/// A split of an operation at its members: it begins there with the operation, or when the split
+/// `before` has ended there, and the operation waits for its end. None if there are too many nodes.
+fn part_of(members: &[Member], before: Option<&Vec<Member>>, builders: &mut [RankBuilder]) -> Option<Vec<Member>> {
+    let node = |place| Node { size: 0, peer: 0, tag: 0, place, op: Op::Calc, cpu: JOINS, nic: 0 };
+    let part = members.iter().enumerate().map(|(i, member)| {
+        let rank = &mut builders[member.rank as usize];
+        let (entry, exit) = (rank.add(node(member.place))?, rank.add(node(member.place))?);
+        let begin = before.map_or(member.entry, |before| before[i].exit);
+        begin.into_iter().for_each(|begin| rank.requires(entry, begin));
+        rank.requires(exit, entry);
+        member.exit.into_iter().for_each(|end| rank.requires(end, exit));
+        Some(Member { entry: Some(entry), exit: Some(exit), ..*member })
+    });
+    part.collect()
 }

@@ -189,18 +189,16 @@ impl Reader {
         let stated = || needed::<u64>(written, "comm_size");
         let (algorithm, size) = match whole(written, "comm_type")? {
             Some(0) => (rules.all_reduce, stated()?),
-            // Of an all-gather, Chakra has the data before it, and `messages` that after it.
+            Some(1) => (CollectiveAlgorithm::BinomialReduce, stated()?),
+            // Of an all-gather and a gather, Chakra has the data of a rank before it, and
+            // `messages` all data after it.
+            Some(3) => (CollectiveAlgorithm::Gather, stated()?.saturating_mul(ranks)),
+            Some(4) => (CollectiveAlgorithm::Scatter, stated()?),
             Some(2) => (CollectiveAlgorithm::RingAllGather, stated()?.saturating_mul(ranks)),
             Some(5) => (rules.broadcast, stated()?),
             Some(6) => (CollectiveAlgorithm::AllToAll, stated()?),
             Some(7 | 8) => (CollectiveAlgorithm::RingReduceScatter, stated()?),
             Some(9) => (CollectiveAlgorithm::TreeAllReduce, 1),
-            Some(kind @ (1 | 3 | 4)) => {
-                let what = ["", "reduce", "", "gather", "scatter"][kind as usize];
-                return Err(format!(
-                    "is a {what}, for which there is no algorithm here; replace it by sends and receives"
-                ));
-            }
             Some(other) => return Err(format!("comm_type is {other}; types are 0 (all-reduce) to 9 (barrier)")),
             None => return Err("has no comm_type".to_string()),
         };
@@ -210,11 +208,20 @@ impl Reader {
         if ranks >= 2 && algorithm.needs_power_of_two() && !ranks.is_power_of_two() {
             return Err(format!("{} needs a power of 2, and its group has {ranks} ranks", algorithm.name()));
         }
-        if ranks >= 2 && algorithm.count(ranks as u32, rules.chunks) > u128::from(MOST_NODES) {
+        let count = algorithm.count(ranks.max(2) as u32, rules.chunks).saturating_mul(rules.splits.into());
+        if count > u128::from(MOST_NODES) {
             return Err("takes too many messages".to_string());
         }
-        let is_broadcast = algorithm.bus_factor(2) == 1.0 && whole(written, "comm_type")? == Some(5);
-        let root = if is_broadcast { whole(written, "root_rank")?.or(whole(written, "comm_src")?) } else { None };
+        // The rank that has the data or gets them, where there is one.
+        let end = match whole(written, "comm_type")? {
+            Some(1 | 3) => Some("comm_dst"),
+            Some(4 | 5) => Some("comm_src"),
+            _ => None,
+        };
+        let root = match end {
+            Some(end) => whole(written, "root_rank")?.or(whole(written, end)?),
+            None => None,
+        };
         let root = root.map(|root| u32::try_from(root).map_err(|_| format!("its root is {root}"))).transpose()?;
         let number = self.counts.entry(group).or_default();
         *number += 1;

@@ -32,6 +32,15 @@ fn read_with(roofline: Option<Roofline>, files: &[Vec<u8>], groups: &[(&str, &[u
 }
 
 fn read_by(
+    rates: (Option<Roofline>, Option<Rate>),
+    files: &[Vec<u8>],
+    groups: &[(&str, &[u32])],
+) -> Result<Programs, String> {
+    read_split((1, 1), rates, files, groups)
+}
+
+fn read_split(
+    (splits, active_splits): (u32, u32),
     (roofline, reduce_rate): (Option<Roofline>, Option<Rate>),
     files: &[Vec<u8>],
     groups: &[(&str, &[u32])],
@@ -41,6 +50,8 @@ fn read_by(
         all_reduce: CollectiveAlgorithm::RingAllReduce,
         broadcast: CollectiveAlgorithm::BinomialBroadcast,
         chunks: 1,
+        splits,
+        active_splits,
         outstanding: 1,
         groups,
         roofline,
@@ -191,8 +202,8 @@ fn errors_name_the_file_and_the_node() {
         "p.0.et: node 4: comm_dst is 0; write another rank of 0 to 0"
     );
     assert_eq!(
-        wrong(node(4, 7, &[("comm_type", 1), ("comm_size", 1)], &[])),
-        "p.0.et: node 4: is a reduce, for which there is no algorithm here; replace it by sends and receives"
+        wrong(node(4, 7, &[("comm_type", 10), ("comm_size", 1)], &[])),
+        "p.0.et: node 4: comm_type is 10; types are 0 (all-reduce) to 9 (barrier)"
     );
     let memory = "loads from remote memory and has no duration; memory is not simulated: give it duration_micros";
     assert_eq!(wrong(node(4, 2, &[], &[])), format!("p.0.et: node 4: {memory}"));
@@ -208,4 +219,67 @@ fn errors_name_the_file_and_the_node() {
     assert!(read_all(&[cut], &[]).unwrap_err().starts_with("p.0.et: message 1: ends after"));
     assert_eq!(read_all(&[vec![]], &[]).unwrap_err(), "p.0.et: is empty");
     assert!(read_all(&[vec![0x1f; 40]], &[]).unwrap_err().contains("begins with no global metadata"));
+}
+
+/// Three ranks of which the last is the root: the others send to it, or it to them. A reduce is up
+/// a tree from it: ranks 0 and 1, which follow it round the end, send to it.
+#[test]
+fn reduces_gathers_and_scatters_have_their_root() {
+    let of = |kind: i64, end: &str| {
+        let one = file(&[node(1, 7, &[("comm_type", kind), ("comm_size", 30), (end, 2)], &[])]);
+        let programs = read_all(&[one.clone(), one.clone(), one], &[]).unwrap();
+        let sends = |rank: usize| -> Vec<(u32, u64)> {
+            let nodes = programs.ranks[rank].nodes().iter();
+            nodes.filter(|node| node.op == Op::Send).map(|node| (node.peer, node.size)).collect()
+        };
+        [sends(0), sends(1), sends(2)]
+    };
+    for end in ["root_rank", "comm_dst"] {
+        assert_eq!(of(1, end), [vec![(2, 30)], vec![(2, 30)], vec![]], "reduce");
+        assert_eq!(of(3, end), [vec![(2, 30)], vec![(2, 30)], vec![]], "gather");
+    }
+    for end in ["root_rank", "comm_src"] {
+        assert_eq!(of(4, end), [vec![], vec![], vec![(0, 10), (1, 10)]], "scatter");
+    }
+    // Without a root it is the first.
+    assert_eq!(of(4, "comm_priority"), [vec![(1, 10), (2, 10)], vec![], vec![]]);
+}
+
+/// An all-gather of two ranks in three splits: the second begins when the first has ended, or, with
+/// two at a time, with it, and the third when the first has. A computation that waits for the
+/// operation waits for all.
+#[test]
+fn splits_follow_one_another() {
+    let rank = file(&[
+        node(1, 7, &[("comm_type", 2), ("comm_size", 300)], &[]),
+        Node { duration_micros: 1, ..node(2, 4, &[], &[1]) },
+    ]);
+    // Of the computation, then of each send: for how many receives it waits, over all nodes
+    // between.
+    let before = |splits| -> Vec<usize> {
+        let programs = read_split(splits, (None, None), &[rank.clone(), rank.clone()], &[]).unwrap();
+        let program = &programs.ranks[0];
+        let nodes = program.nodes();
+        let mut all: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        let after = |before: u32| program.followers(before).map(move |(after, _)| (before, after));
+        let pairs: Vec<(u32, u32)> = (0..nodes.len() as u32).flat_map(after).collect();
+        for _ in 0..nodes.len() {
+            for (before, after) in &pairs {
+                let more = [all[*before as usize].clone(), vec![*before as usize]].concat();
+                all[*after as usize].extend(more);
+                all[*after as usize].sort_unstable();
+                all[*after as usize].dedup();
+            }
+        }
+        let works = |i: &usize| nodes[*i].op == Op::Recv;
+        let counted = (0..nodes.len()).filter(|i| nodes[*i].op == Op::Send || nodes[*i].size == 1000);
+        counted.map(|i| all[i].iter().filter(|before| works(before)).count()).collect()
+    };
+    assert_eq!(before((1, 1)), [1, 0]);
+    assert_eq!(before((3, 1)), [3, 0, 1, 2]);
+    assert_eq!(before((3, 2)), [3, 0, 0, 1]);
+    assert_eq!(before((3, 3)), [3, 0, 0, 0]);
+    let none = file(&[Node { duration_micros: 1, ..node(2, 4, &[], &[]) }]);
+    let error = read_split((2, 1), (None, None), &[none], &[]).unwrap_err();
+    assert_eq!(error, "p: there is no collective operation, so splits decides nothing; leave it out");
 }
