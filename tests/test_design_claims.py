@@ -31,14 +31,15 @@ def verdicts(experiment: Experiment, splits: Mapping[str, tuple[float, float]]) 
 
 
 def test_a_split_is_the_mean_over_users_and_seeds() -> None:
-    found = goals.splits(data({"lia": (6.0, 3.0)}))["lia"]
+    found = goals.split(data({"lia": (6.0, 3.0)}))
+    assert found is not None
     assert (found.first, found.second) == pytest.approx((6.0, 3.0))
     assert found.total == pytest.approx(9.0)
     assert found.share == pytest.approx(1 / 3)
 
 
 def test_who_gets_nothing_has_no_split() -> None:
-    assert goals.splits(data({"lia": (0.0, 0.0)})) == {}
+    assert goals.split(data({"lia": (0.0, 0.0)})) is None
 
 
 def test_eff_theory_fills_every_bottleneck() -> None:

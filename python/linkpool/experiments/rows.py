@@ -70,11 +70,6 @@ def difference(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 
-def show(value: float | None, unit: str = "", factor: float = 1.0) -> str:
-    """Write a number with its unit."""
-    return "no data" if value is None else f"{value * factor:.4g} {unit}".rstrip()
-
-
 def span(values: Sequence[float]) -> str:
     """Write the least and the greatest of some values."""
     return f"{min(values):.3g} to {max(values):.3g}" if values else "no data"

@@ -25,7 +25,6 @@ from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Table, Value, dumps
-from linkpool.units import show_number
 
 LONG_SHARE = 0.33
 SECOND = "1s"
@@ -241,16 +240,6 @@ class Mixed(LongRuns, ABC):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow, and one per second and port of a core switch."""
         return measure(result)
-
-
-def percent(value: float | None) -> str:
-    """Write a share that is given in per cent."""
-    return "no data" if value is None else f"{value:.3g}%"
-
-
-def number(value: float | None, unit: str) -> str:
-    """Write a number with its unit."""
-    return "no data" if value is None else f"{show_number(value)} {unit}"
 
 
 def with_sd(of: Sample) -> str | None:

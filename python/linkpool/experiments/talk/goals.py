@@ -3,6 +3,7 @@
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any, ClassVar
 
@@ -10,10 +11,10 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import told
+from linkpool.experiments.formulas import Found, Quantity
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
-from linkpool.study.claims import Judged, Ledger, about, grade, more, no_data, under, weakest
+from linkpool.study.claims import Judged, about, grade, no_data, under, weakest
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -88,18 +89,22 @@ class Split:
         return f"{self.first:.3g} + {self.second:.3g} Mbps"
 
 
-def splits(data: pl.DataFrame) -> Mapping[str, Split]:
-    """Return the mean split of each scheme whose users got anything."""
-    found = {}
-    for (scheme,), rows in data.partition_by("scheme", as_dict=True).items():
-        users = rows.select("seed", "flow").unique().height
-        rate = [
-            float(rows.filter(pl.col("subflow") == s)["goodput_bps"].sum()) / users / 1e6
-            for s in (0, 1)
-        ]
-        if sum(rate):
-            found[str(scheme)] = Split(*rate)
-    return found
+def split(rows: pl.DataFrame) -> Split | None:
+    """Return the mean split of users; None: they got nothing."""
+    users = rows.select("seed", "flow").unique().height
+    rates = [float(rows.filter(subflow=s)["goodput_bps"].sum()) for s in (0, 1)]
+    return Split(*(rate / users / 1e6 for rate in rates)) if sum(rates) else None
+
+
+def _of(rows: pl.DataFrame, name: str) -> float | None:
+    found = split(rows)
+    return None if found is None else getattr(found, name)
+
+
+TERMS: Mapping[str, Quantity] = {
+    **{name: partial(_of, name=name) for name in ("first", "second", "total", "share")},
+    "both": lambda rows: None if (found := split(rows)) is None else str(found),
+}
 
 
 USERS_OF_PAIR = 10
@@ -166,11 +171,39 @@ def ways(i: int, u: int) -> list[Value]:
     return [list(short), list(long)]
 
 
+def _avoids(data: pl.DataFrame, scheme: str) -> Found:
+    """Judge the share of an algorithm that comes over two hops."""
+    mine, ewtcp = (split(data.filter(scheme=s)) for s in (scheme, "ewtcp"))
+    note = "share at most 10%; partly: at most 85% of EWTCP's"
+    if mine is None or ewtcp is None:
+        return Found.of("", no_data(note))
+    return Found.of("", grade(mine.share <= 0.1, mine.share <= 0.85 * ewtcp.share, note))
+
+
+def _as_theory(data: pl.DataFrame, scheme: str) -> Found:
+    """Judge the rate over each path; one that theory leaves empty may have a tenth of all."""
+    note = "each path within 10%, or at most 10% of the total if theory has 0; partly: within a "
+    note += "factor of 2"
+    got, theory = split(data.filter(scheme=scheme)), predicted(scheme)
+    if got is None:
+        return Found.of("", no_data(note))
+    parts = [
+        about(mine, expected, tolerance=0.1) if expected else under(mine, 0.1 * theory.total)
+        for mine, expected in ((got.first, theory.first), (got.second, theory.second))
+    ]
+    return Found.of("", Judged(weakest(*parts).verdict, note))
+
+
 @dataclass(frozen=True)
 class Eff(Goal):
     """Three pairs of hosts, each with a way over one bottleneck and a way over the two others."""
 
     runs_of: ClassVar = OF_EFF
+    terms: ClassVar = {
+        **TERMS,
+        **{f"{scheme}-avoids": partial(_avoids, scheme=scheme) for scheme in ("lia", "olia")},
+        **{f"{scheme}-theory": partial(_as_theory, scheme=scheme) for scheme in OF_EFF},
+    }
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of an algorithm."""
@@ -185,32 +218,6 @@ class Eff(Goal):
         packets = 3 * USERS_OF_PAIR * SHARE_MBPS * 1e6 / 11_696 * self.duration_s
         return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the split of each algorithm against the talk, and against theory."""
-        found = splits(data)
-        lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
-        judged = no_data("")
-        if ewtcp is not None:
-            note = "share at least 30%; partly: 15%"
-            judged = grade(ewtcp.share >= 0.3, ewtcp.share >= 0.15, note)
-        ledger.judge("ewtcp-long", _share(ewtcp), judged)
-        for scheme, split in (("lia", lia), ("olia", olia)):
-            judged = no_data("")
-            if split is not None and ewtcp is not None:
-                note = "share at most 10%; partly: at most 85% of EWTCP's"
-                judged = grade(split.share <= 0.1, split.share <= 0.85 * ewtcp.share, note)
-            words = {"scheme": scheme, "control": scheme.upper()}
-            ledger.judge("{scheme}-avoids", _share(split), judged, **words)
-        gain = None if lia is None or ewtcp is None else lia.total / ewtcp.total
-        expected = more(gain, predicted("lia").total / predicted("ewtcp").total)
-        ledger.judge("lia-more", told("{:.3g} times", gain), expected)
-        for scheme in OF_EFF:
-            theory, split = predicted(scheme), found.get(scheme)
-            shown = "no data" if split is None else str(split)
-            ledger.judge(
-                "{scheme}-theory", shown, _as_theory(split, theory), scheme=scheme, theory=theory
-            )
-
     def frame(self) -> Frame:
         """Return each algorithm's goodput over the short and the long paths, beside theory."""
         theory = {s: predicted(s) for s in OF_EFF}
@@ -221,40 +228,22 @@ def split_bars(title: str, theories: Mapping[str, Split | None], paths: tuple[st
     """Return stacked bars: what comes over each path, and beside it what theory says."""
 
     def paint(axes: Axes, data: pl.DataFrame) -> None:
-        found = splits(data)
         for i, (scheme, theory) in enumerate(theories.items()):
-            look = LOOKS[scheme]
-            for x, split, alpha in ((i - 0.2, found.get(scheme), 1.0), (i + 0.2, theory, 0.35)):
-                if split is None:
+            look, found = LOOKS[scheme], split(data.filter(scheme=scheme))
+            for x, of, alpha in ((i - 0.2, found, 1.0), (i + 0.2, theory, 0.35)):
+                if of is None:
                     continue
                 bar: dict[str, Any] = {"color": look.colour, "alpha": alpha}
                 hatched: dict[str, Any] = {"hatch": "///", "edgecolor": "white", "linewidth": 0}
-                axes.bar(x, split.first, 0.36, **bar)
-                axes.bar(x, split.second, 0.36, bottom=split.first, **bar, **hatched)
-                axes.annotate(f"{split.total:.3g}", (x, split.total), ha="center", va="bottom")
+                axes.bar(x, of.first, 0.36, **bar)
+                axes.bar(x, of.second, 0.36, bottom=of.first, **bar, **hatched)
+                axes.annotate(f"{of.total:.3g}", (x, of.total), ha="center", va="bottom")
         axes.set_xticks(range(len(theories)), [NAMES[s] for s in theories])
         axes.grid(visible=False, axis="x")
 
     x = "left: simulated; right, pale: theory"
     y = f"goodput of a user (Mbit/s)\n{paths[0]}; hatched: {paths[1]}"
     return Frame([Panel(paint, "", x, y, from_zero=True)], title, (5.5, 3.0), legend=0)
-
-
-def _as_theory(split: Split | None, theory: Split) -> Judged:
-    """Judge the rate over each path; one that theory leaves empty may have a tenth of all."""
-    note = "each path within 10%, or at most 10% of the total if theory has 0; partly: within a "
-    note += "factor of 2"
-    if split is None:
-        return no_data(note)
-    parts = [
-        about(got, expected, tolerance=0.1) if expected else under(got, 0.1 * theory.total)
-        for got, expected in ((split.first, theory.first), (split.second, theory.second))
-    ]
-    return Judged(weakest(*parts).verdict, note)
-
-
-def _share(split: Split | None) -> str:
-    return "no data" if split is None else f"{split.share:.1%} over two hops ({split})"
 
 
 USERS = 10
@@ -275,7 +264,6 @@ def loss(mbps: float, rtt_s: float) -> float:
 WIFI, CELL = "tcp-wifi", "tcp-3g"
 SCHEMES = ("lia", "ewtcp", "olia", "balia")
 ALONE = {WIFI: ("S1", "A1", "B1", "D1"), CELL: ("S1", "A2", "B2", "D1")}
-ALONE_NAMES = {WIFI: "TCP on Wi-Fi", CELL: "TCP on 3G"}
 THEORY = {
     "lia": Split(WIFI_MBPS - CELL_MBPS, CELL_MBPS),
     "ewtcp": Split(WIFI_MBPS / 2, CELL_MBPS / 2),
@@ -291,6 +279,7 @@ class Fair(Goal):
     duration_s: float = 1000.0
     cuts: ClassVar = {"duration_s": (0, 10)}
     runs_of: ClassVar = (*ALONE, *SCHEMES)
+    terms: ClassVar = TERMS
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of an algorithm, or of TCP on one path."""
@@ -309,33 +298,6 @@ class Fair(Goal):
         packets = USERS * (WIFI_MBPS + CELL_MBPS) * 1e6 / 11_696 * self.duration_s
         return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge MPTCP's goodput on each path, and EWTCP's beside it."""
-        found = splits(data)
-        lia, ewtcp = found.get("lia"), found.get("ewtcp")
-        mbps = "{:.3g} Mbps"
-        for scheme, paper in ((WIFI, WIFI_MBPS), (CELL, CELL_MBPS)):
-            total = found[scheme].total if scheme in found else None
-            words = {"alone": scheme, "scheme": ALONE_NAMES[scheme], "mbps": paper}
-            ledger.judge("{alone}", told(mbps, total), total, **words)
-        parts = (lia.first, lia.second, lia.total) if lia else (None, None, None)
-        first, second, total = parts
-        ledger.judge("lia-3g", told(mbps, second), second)
-        ledger.judge("lia-wifi", told(mbps, first), about(first, WIFI_MBPS - CELL_MBPS))
-        ledger.judge("goal-3a", told(mbps, total), _goal_3a(lia, found.get(WIFI)))
-        worse = None if lia is None or ewtcp is None else 1.0 - ewtcp.total / lia.total
-        ledger.judge("ewtcp-worse", told(f"{{:.0%}} worse ({ewtcp} against {lia})", worse), worse)
-
     def frame(self) -> Frame:
         """Return the user's goodput over each path, beside theory."""
         return split_bars(self.title, {s: THEORY[s] for s in SCHEMES}, ("over Wi-Fi", "over 3G"))
-
-
-def _goal_3a(lia: Split | None, alone: Split | None) -> Judged:
-    if lia is None or alone is None:
-        return no_data("at least 95% of TCP's; partly: 75%")
-    return grade(
-        lia.total >= 0.95 * alone.total,
-        lia.total >= 0.75 * alone.total,
-        "at least 95% of what TCP gets on Wi-Fi; partly: 75%",
-    )
