@@ -537,7 +537,7 @@ def test_intervals_of_a_sweep_do_not_hide_each_other() -> None:
     }
     (first,), (second,) = at["o"], at["s"]
     points = (second - first) * 72 / figure.dpi
-    assert points == pytest.approx(np.array([[sweep_kind.APART, 0.0]] * 2))
+    assert points == pytest.approx(np.array([[look.APART, 0.0]] * 2))
     # A lower bound is marked on its point.
     assert np.array(at["^"]) == pytest.approx(np.array([first, second]))
     low, high = axes.viewLim.intervaly
@@ -564,6 +564,33 @@ def test_the_tail_of_a_slowdown_is_not_drawn_as_a_median(tmp_path: Path) -> None
     assert (median.get_color(), tail.get_color()) == (look.COLOURS[0], look.shade(look.COLOURS[0]))
     assert median.get_marker() != tail.get_marker()
     assert axes.get_yscale() == "linear", "from 1 to 3"
+
+
+def test_slowdowns_of_one_size_stand_beside_each_other_at_it() -> None:
+    """The axis has that size alone: no arm seems to have other flows."""
+    values = {f"p{p}": float(p) for p in (5, 50, 95, 99)}
+    bounds = {f"p{p}_at_least": p == 99 for p in (5, 50, 95, 99)}
+    row = {"size_median_bytes": 64e3, "flows": 100, "unfinished": 1, **values, **bounds}
+    for sizes, apart in (([64_000], 12.0), ([64_000, 640_000], look.APART)):
+        rows = [
+            {"series": s, "upto_bytes": size, **row, "size_median_bytes": float(size)}
+            for s in "abcd"
+            for size in sizes
+        ]
+        figure = drawn("slowdown", pl.DataFrame(rows))
+        (axes,) = figure.axes
+        figure.draw_without_rendering()
+        at = [
+            line.get_transform().transform(line.get_xydata())[0]
+            for line in axes.lines
+            if line.get_marker() in "osD^" and line.get_label()[0] in "abcd"
+        ]
+        steps = np.diff(np.array(at), axis=0) * 72 / figure.dpi
+        assert steps == pytest.approx(np.array([[apart, 0.0]] * 3))
+        assert np.array(at)[:, 0].mean() == pytest.approx(axes.transData.transform((64e3, 1))[0])
+        if len(sizes) == 1:
+            assert [label.get_text() for label in axes.get_xticklabels()] == ["64 KB"]
+        assert axes.viewLim.containsy(99.0)
 
 
 def test_names_are_shown_as_they_are(tmp_path: Path) -> None:

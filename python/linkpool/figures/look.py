@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, NullFormatter
-from matplotlib.transforms import IdentityTransform, Transform
+from matplotlib.transforms import IdentityTransform, ScaledTranslation, Transform
 
 from linkpool.units import show_bytes
 
@@ -247,6 +247,20 @@ def at_least(axes: Axes, x: Any, y: Any, colour: str, move: Transform = IDENTITY
     style: Any = {"linestyle": "none", "marker": "^", "markersize": 5, "markerfacecolor": "white"}
     axes.plot(x, y, color=colour, zorder=3, transform=axes.transData + move, **style)
     return Line2D([], [], color="#777777", label=AT_LEAST, **style)
+
+
+APART = 2.5
+"""Points between the intervals of two series at one value of an axis."""
+
+
+def beside(axes: Axes, number: int, of: int, apart: float = APART) -> Transform:
+    """Return what moves one of so many series, whose intervals would hide each other.
+
+    matplotlib does not scale axes by what has been moved: the caller gives it the data's corners.
+    """
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    return ScaledTranslation(apart * (number - (of - 1) / 2) / 72, 0, figure.dpi_scale_trans)
 
 
 LETTER = 0.07

@@ -9,6 +9,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.transforms import IdentityTransform, Transform
 
 from linkpool.censored import Censored
 from linkpool.figures import look
@@ -21,6 +23,8 @@ CLASSES = 10
 """Classes of equal counts; where there are no more sizes than these, each is a class."""
 MOST_BANDS = 3
 """More bands hide each other."""
+ONE_CLASS = 12.0
+"""Points between two series where all flows are in one class of sizes."""
 MEDIAN = 50
 PERCENTILES = (5, MEDIAN, 95, 99)
 
@@ -96,6 +100,12 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     for axes in all_axes:
         look.log(axes, "x", "B")
         axes.margins(x=0.05)
+        if classes == 1:
+            # The arms stand beside each other at the one size that there is.
+            sizes = rows["size_median_bytes"].to_numpy()
+            axes.set_xlim(0.5 * sizes.min(), 2.0 * sizes.max())
+            axes.xaxis.set_major_locator(FixedLocator([float(np.median(sizes))]))
+            axes.xaxis.set_minor_locator(NullLocator())
         if look.spans(drawn):
             look.log(axes, "y")
         else:
@@ -124,27 +134,33 @@ def _panel(
     for i, (series, (label, style)) in enumerate(styles.items()):
         of = rows.filter(series=series)
         x = of["size_median_bytes"].to_numpy()
-        if one_class:
-            x = x * 1.2 ** (i - (len(styles) - 1) / 2)
         low, middle, high, tail = (of[f"p{p}"].to_numpy() for p in PERCENTILES)
+        move: Transform = IdentityTransform()
+        if not bands:
+            move = look.beside(axes, i, len(styles), ONE_CLASS if one_class else look.APART)
+        to = axes.transData + move
         if bands:
             axes.fill_between(x, low, high, color=style.colour, alpha=0.15, linewidth=0)
         else:
-            axes.vlines(x, low, high, color=style.colour, linewidth=0.8, alpha=0.6)
+            axes.vlines(x, low, high, transform=to, color=style.colour, linewidth=0.8, alpha=0.6)
         axes.plot(
             x,
             middle,
+            transform=to,
             color=style.colour,
             linestyle=style.dash,
             marker=style.marker,
             markersize=3.5,
             label=label,
         )
-        axes.plot(x, tail, color=look.shade(style.colour), lw=0.9, marker=".", markersize=3)
+        pale = look.shade(style.colour)
+        axes.plot(x, tail, transform=to, color=pale, lw=0.9, marker=".", markersize=3)
+        for values in (low, middle, high, tail):
+            axes.update_datalim([*zip(x, values, strict=True)])
         for p, values in zip(PERCENTILES, (low, middle, high, tail), strict=True):
             bounds = of[f"p{p}_at_least"].to_numpy()
             if bounds.any():
-                marked = look.at_least(axes, x[bounds], values[bounds], style.colour)
+                marked = look.at_least(axes, x[bounds], values[bounds], style.colour, move)
     return marked
 
 

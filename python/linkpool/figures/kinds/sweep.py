@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Recipe, Request
@@ -165,10 +164,6 @@ def _numbers(settings: pl.Series) -> tuple[dict[Any, float], str] | None:
     return numbers, str(units.pop())
 
 
-APART = 2.5
-"""Points between the intervals of two series at one value of the setting."""
-
-
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
     """Draw means as lines, and intervals as bars; values that only have names are not joined."""
     every, rows = rows, rows.filter(pl.col("mean").is_not_null())
@@ -194,9 +189,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             x = [place + 0.6 * ((number + 0.5) / len(looks) - 0.5) for place in x]
         y = of["mean"].to_numpy() * scale
         ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
-        # Intervals of several series would hide each other, so they stand beside each other.
-        beside = 0.0 if named else APART * (number - (len(looks) - 1) / 2) / 72
-        move = ScaledTranslation(beside, 0, figure.dpi_scale_trans)
+        move = look.beside(axes, number, len(looks), 0.0 if named else look.APART)
         axes.errorbar(
             x,
             y,
@@ -210,7 +203,6 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             capsize=2,
             label=series,
         )
-        # matplotlib does not scale axes by what has been moved.
         corners = [of[name].fill_null(of["mean"]).to_numpy() for name in ("low", "high")]
         axes.update_datalim([*zip(x * 2, np.concatenate(corners) * scale, strict=True)])
         bounds = of["at_least"].to_numpy()
