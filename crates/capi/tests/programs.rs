@@ -140,6 +140,26 @@ fn ring_in_goal(ranks: usize, bytes: u64) -> String {
     goal
 }
 
+/// A ring of 14 steps, in each of which a rank computes, sends, and receives when its send is
+/// complete, as GOAL.
+fn computing_in_goal(ranks: usize, bytes: u64) -> String {
+    let mut goal = format!("num_ranks {ranks}\n");
+    for rank in 0..ranks {
+        let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+        writeln!(goal, "rank {rank} {{").unwrap();
+        for step in 0..14 {
+            writeln!(goal, "c{step}: calc {}", 1000 * (1 + (7 * rank + 3 * step) % 5)).unwrap();
+            writeln!(goal, "s{step}: send {bytes}b to {next} tag {step}\ns{step} requires c{step}").unwrap();
+            writeln!(goal, "r{step}: recv {bytes}b from {before} tag {step}\nr{step} requires s{step}").unwrap();
+            if step > 0 {
+                writeln!(goal, "c{step} requires r{}", step - 1).unwrap();
+            }
+        }
+        goal.push_str("}\n");
+    }
+    goal
+}
+
 #[derive(Default)]
 struct Ends(Vec<(u32, u64)>);
 
@@ -177,6 +197,8 @@ fn the_front_end_of_astra_sim_runs_ranks() {
     std::fs::write(&scenario, format!("{ONE_PATH}{SESSION}")).unwrap();
     let acknowledged = ranks(&program, &scenario, &["acknowledgement", "ring", "1000000"]);
     assert_eq!(acknowledged, imported(directory.path(), &ring_in_goal(8, 1_000_000)));
+    let computing = ranks(&program, &scenario, &["acknowledgement", "computing", "131072"]);
+    assert_eq!(computing, imported(directory.path(), &computing_in_goal(8, 131_072)));
     let arrived = ranks(&program, &scenario, &["arrival", "ring", "1000000"]);
     // 14 steps, in each of which the rank knows sooner that its send is complete.
     assert!(arrived.iter().zip(&acknowledged).all(|(soon, late)| soon < late), "{arrived:?}, {acknowledged:?}");

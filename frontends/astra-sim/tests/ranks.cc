@@ -148,6 +148,33 @@ void collective(Ranks& ranks, const Steps& steps) {
         std::printf("%" PRIu64 "\n", end);
 }
 
+/// So many steps round a ring, in each of which a rank computes for some microseconds, sends, and receives only when its
+/// send is complete: so its data may have come before.
+void computing(Ranks& ranks, int steps, std::uint64_t bytes) {
+    const int size = ranks.size();
+    std::vector<std::uint64_t> ends(static_cast<std::size_t>(size), 0);
+    std::function<void(int, int)> begin = [&](int rank, int step) {
+        if (step == steps) {
+            ends.at(static_cast<std::size_t>(rank)) = ranks.now_ps();
+            return;
+        }
+        const int micros = 1 + (7 * rank + 3 * step) % 5;
+        ranks.after(rank, 1000.0L * micros, [&, rank, step] {
+            ranks.send(rank, (rank + 1) % size, bytes, step, [&, rank, step] {
+                ranks.receive((rank + size - 1) % size, rank, bytes, step, [&, rank, step] { begin(rank, step + 1); });
+            });
+        });
+    };
+    for (int rank = 0; rank < size; ++rank)
+        begin(rank, 0);
+    ranks.run.go();
+    ranks.run.close();
+    if (!ranks.callbacks.done())
+        throw std::logic_error("ranks have not finished");
+    for (const auto end : ends)
+        std::printf("%" PRIu64 "\n", end);
+}
+
 void must(bool truth, const char* what) {
     if (!truth)
         throw std::logic_error(what);
@@ -250,6 +277,8 @@ int main(int count, char** arguments) {
         const std::string what = arguments[3];
         if (what == "matching")
             matching(ranks);
+        else if (what == "computing")
+            computing(ranks, 14, std::strtoull(arguments[4], nullptr, 10));
         else if (what == "ring")
             collective(ranks, Steps::ring(ranks.size(), std::strtoull(arguments[4], nullptr, 10)));
         else
