@@ -583,7 +583,7 @@ def test_slowdowns_of_one_size_stand_beside_each_other_at_it() -> None:
         at = [
             line.get_transform().transform(line.get_xydata())[0]
             for line in axes.lines
-            if line.get_marker() in "osD^" and line.get_label()[0] in "abcd"
+            if str(line.get_label()) in "abcd"
         ]
         steps = np.diff(np.array(at), axis=0) * 72 / figure.dpi
         assert steps == pytest.approx(np.array([[apart, 0.0]] * 3))
