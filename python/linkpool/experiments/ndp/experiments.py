@@ -14,11 +14,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.experiments.declared import Kept, Published
+from linkpool.experiments.formulas import Found
 from linkpool.experiments.rows import mean
 from linkpool.experiments.scenarios import transport
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, about, grade, no_data, under, weakest
+from linkpool.study.claims import Judged, Ledger, grade, no_data, under
 from linkpool.study.experiment import Experiment
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -95,6 +96,10 @@ class Permutation(LongFlows):
     warm_up_s: ClassVar = 0.005
     cuts: ClassVar = {"duration_s": (3, 0.006)}
     over: ClassVar = ("ks", "schemes")
+    terms: ClassVar = {
+        "mean-share": lambda rows: _of_the_line(_shares(rows), 0.92),
+        "each-share": lambda rows: _every(_shares(rows), 0.85),
+    }
 
     def point(self, seed: int, k: int, scheme: str) -> Point:
         """Return the run of a scheme in a fat-tree."""
@@ -123,35 +128,33 @@ class Permutation(LongFlows):
         """Return the fat-trees."""
         return {f"k={k}": pl.col("k").eq(k) for k in self.ks}
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge NDP's goodput, in the mean and of the slowest flow."""
-        shares = [rate / RATE_BPS for rate in _rates(data, "ndp")]
-        mean = sum(shares) / len(shares) if shares else None
-        ledger.judge("mean", _percent(mean), _of_the_line(mean, 0.92))
-        ledger.judge("least", _percent(min(shares, default=None)), _every(shares, 0.85))
-
 
 def _rates(data: pl.DataFrame, scheme: str) -> list[float]:
     return data.filter(scheme=scheme)["goodput_bps"].to_list()
+
+
+def _shares(rows: pl.DataFrame) -> list[float]:
+    return [rate / RATE_BPS for rate in rows["goodput_bps"].to_list()]
 
 
 def _percent(value: float | None) -> str:
     return "no flow" if value is None else f"{100 * value:.1f}%"
 
 
-def _of_the_line(share: float | None, bound: float) -> Judged:
+def _of_the_line(shares: Sequence[float], bound: float) -> Found:
     """Judge "over a share of the line rate" by what is missing: half the share is far from it."""
     note = f"at least {bound:.0%}; partly: {1 - 2 * (1 - bound):.0%}, which leaves twice as much"
-    judged = under(None if share is None else 1 - share, 1 - bound)
-    return no_data(note) if share is None else Judged(judged.verdict, note)
+    mean = sum(shares) / len(shares) if shares else None
+    judged = under(None if mean is None else 1 - mean, 1 - bound)
+    of_bound = no_data(note) if mean is None else Judged(judged.verdict, note)
+    return Found.of(_percent(mean), of_bound)
 
 
-def _every(rates: Sequence[float], bound: float) -> Judged:
+def _every(rates: Sequence[float], bound: float) -> Found:
     note = "all flows above it; partly: 99% of them"
-    if not rates:
-        return no_data(note)
     hits = sum(rate > bound for rate in rates)
-    return grade(hits == len(rates), hits >= 0.99 * len(rates), note)
+    judged = grade(hits == len(rates), hits >= 0.99 * len(rates), note) if rates else no_data(note)
+    return Found.of(_percent(min(rates, default=None)), judged)
 
 
 RECEIVERS = ("h4", "h8", "h10", "h12")
@@ -185,15 +188,6 @@ class InOut(LongFlows):
         axes[0, 0].set_ylabel("goodput (Gbps)")
         style.legend(figure, axes[0, 0])
         return figure
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge NDP's shares: a quarter of the sender's link each, and the rest for the other."""
-        shares = [_gbps(data, "ndp", flow) for flow in range(5)]
-        quarter = [share for share in shares[:4] if share is not None]
-        shown = f"{min(quarter):.2f} to {max(quarter):.2f} Gbps" if quarter else "no flow"
-        alike = (about(end(quarter, default=None), 2.5, 0.1) for end in (min, max))
-        ledger.judge("quarters", shown, weakest(*alike))
-        ledger.judge("rest", "no flow" if shares[4] is None else f"{shares[4]:.2f} Gbps", shares[4])
 
 
 def _gbps(data: pl.DataFrame, scheme: str, flow: int) -> float | None:

@@ -143,6 +143,7 @@ class Fig1(Rates):
     schemes: ClassVar = ("dctcp", "xmp")
     marks: ClassVar = (10, 20)
     over: ClassVar = ("schemes", "marks")
+    terms: ClassVar = {"fairness": lambda run: _worst(run), "use": lambda run: _use(run)}
 
     def point(self, seed: int, scheme: str, mark: int) -> Point:
         """Return the run of a scheme with a threshold."""
@@ -155,17 +156,6 @@ class Fig1(Rates):
         text = dumps(scenario("xmp", "X-fig1", scheme=scheme, **words))
         keys: Keys = {"scheme": scheme, "k": mark}
         return Point(keys, text, seed, END_1_S, END_1_S * RATE_BPS / PACKET_BITS)
-
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the fairness of both, and how halving uses the link."""
-        for mark in self.marks:
-            for name, scheme in (("dctcp-unfair-{mark}", "dctcp"), ("fair-{mark}", "xmp")):
-                index = spread(data, _worst, scheme=scheme, k=mark)
-                shown = f"K = {mark}: least Jain's index between two events {index}"
-                ledger.judge(name, shown, index.low, mark=mark)
-            use = spread(data, _use, scheme="xmp", k=mark)
-            of = f"K = {mark}: {use} of the payload that the link carries"
-            ledger.judge(f"use-{mark}", of, use.value)
 
     def frame(self) -> Frame:
         """Return the rate of every flow over time, a panel per scheme and threshold."""
