@@ -9,12 +9,19 @@ use thin_vec::ThinVec;
 /// It takes 16 bytes, so that those of all subflows share few cache lines.
 #[derive(Debug, Default)]
 pub struct Reassembly {
+    /// The first byte that has not arrived, and [`GAP`].
     next: u64,
     /// The out-of-order ranges: sorted, disjoint, with a gap between any two, all after `next`.
     ranges: ThinVec<(u64, u64)>,
 }
 
 const _: () = assert!(size_of::<Reassembly>() == 16);
+
+/// Set in `next` while there are ranges: where every segment looks, nothing else is read. No stream is so long.
+const GAP: u64 = 1 << 63;
+
+/// Lists with room for so many ranges keep their memory when they are empty.
+const KEPT: usize = 8;
 
 impl Reassembly {
     /// Creates an empty stream that begins at `first`.
@@ -25,13 +32,13 @@ impl Reassembly {
     /// The first byte that has not arrived.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.next
+        self.next & !GAP
     }
 
     /// Have bytes arrived after a gap?
     #[inline]
     pub fn has_gap(&self) -> bool {
-        !self.ranges.is_empty()
+        self.next & GAP != 0
     }
 
     /// Prefetches the ranges that the next segment may touch, in two stages as [`crate::Sender::prefetch`]: first their number,
@@ -51,7 +58,7 @@ impl Reassembly {
 
     /// The first part of `start..end` that has not arrived.
     pub fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let mut start = start.max(self.next);
+        let mut start = start.max(self.next());
         let beyond = self.ranges.partition_point(|(_, e)| *e <= start);
         let mut ranges = self.ranges[beyond..].iter();
         let mut next = ranges.next();
@@ -66,31 +73,36 @@ impl Reassembly {
     /// `start..end` has arrived. Returns whether any of it is new.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
-        if end <= self.next {
+        if end <= self.next() {
             return false;
         }
-        if start > self.next {
+        if start > self.next() {
+            self.next |= GAP;
             return self.insert_range(start, end);
         }
-        self.next = end;
-        if !self.ranges.is_empty() {
-            self.join_ranges();
+        if self.has_gap() {
+            self.join_ranges(end);
+        } else {
+            self.next = end;
         }
         true
     }
 
+    /// All before `end` has arrived, where there are ranges.
     #[inline(never)]
-    fn join_ranges(&mut self) {
-        let reached = self.ranges.iter().take_while(|(start, _)| *start <= self.next).count();
-        if reached == 0 {
+    fn join_ranges(&mut self, end: u64) {
+        let reached = self.ranges.iter().take_while(|(start, _)| *start <= end).count();
+        let joined = self.ranges[..reached].last().map_or(end, |(_, last)| end.max(*last));
+        if reached < self.ranges.len() {
+            self.next = joined | GAP;
+            self.ranges.drain(..reached);
             return;
         }
-        self.next = self.next.max(self.ranges[reached - 1].1);
-        if reached == self.ranges.len() {
-            // Only a list without memory says that it is empty where every segment looks.
+        self.next = joined;
+        if self.ranges.capacity() > KEPT {
             self.ranges = ThinVec::new();
         } else {
-            self.ranges.drain(..reached);
+            self.ranges.clear();
         }
     }
 

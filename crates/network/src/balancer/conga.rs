@@ -3,7 +3,7 @@
 //! datacenters", SIGCOMM 2014).
 
 use super::flowlet_table::FlowletTables;
-use super::{Balancer, Choice, Hop, Queue, one_of};
+use super::{Balancer, Choice, Hop, Queues, one_of};
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::packet::{Packet, hash};
 use crate::trailer::{Tag, Trailers};
@@ -196,7 +196,13 @@ impl CongaBalancer {
     /// The link of `choice` by which the path is least congested, at the leaf of the source (section 3.5): the greater of
     /// the link's own congestion and what the other leaf has told of it. Of several, `last` if it is one of them, else a random
     /// one. A link that is down is taken only if all are.
-    fn least_congested(&mut self, choice: Choice<'_>, packet: &Packet, last: Option<LinkId>, queue: Queue<'_>) -> u32 {
+    fn least_congested(
+        &mut self,
+        choice: Choice<'_>,
+        packet: &Packet,
+        last: Option<LinkId>,
+        queues: &mut impl Queues,
+    ) -> u32 {
         let (now, to) = (packet.arrival, self.leaf_of(packet.dst()));
         let table = &self.tables[self.leaves[choice.node.index()] as usize];
         let mut best = u32::MAX;
@@ -205,7 +211,7 @@ impl CongaBalancer {
             let link = (choice.link)(number);
             let told = table[to as usize * MOST_UPLINKS + usize::from(self.ends[link.index()].uplink)].to;
             let own = self.loads[link.index()].measure(now, &self.settings);
-            let is_up = queue(number).is_some();
+            let is_up = queues.bytes(number).is_some();
             let congestion = if is_up { own.max(told.aged(now, self.settings.age)).into() } else { u32::MAX };
             if congestion < best {
                 best = congestion;
@@ -247,7 +253,7 @@ impl CongaBalancer {
 
 impl Balancer for CongaBalancer {
     /// At the leaf of the source, by congestion for each flowlet; elsewhere by a hash (section 3.1).
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queues: &mut impl Queues) -> u32 {
         if !self.ends[choice.ingress.index()].from_host {
             return one_of(choice.links, hash(choice.salt, packet));
         }
@@ -255,11 +261,11 @@ impl Balancer for CongaBalancer {
         let last = *last;
         if continues
             && let Some(number) = (0..choice.links).find(|number| last == Some((choice.link)(*number)))
-            && queue(number).is_some()
+            && queues.bytes(number).is_some()
         {
             return number;
         }
-        let chosen = self.least_congested(choice, packet, last, queue);
+        let chosen = self.least_congested(choice, packet, last, queues);
         self.flowlets.set(choice, packet, Some((choice.link)(chosen)));
         chosen
     }

@@ -1,7 +1,7 @@
 //! DRILL: each packet takes the least loaded of a few links (Ghorbani et al., "DRILL: micro load
 //! balancing for low-latency data center networks", SIGCOMM 2017).
 
-use super::{Balancer, Choice, Queue, one_of};
+use super::{Balancer, Choice, Queues, one_of};
 use crate::fabric::{Fabric, NodeId};
 use crate::packet::Packet;
 use linkpool_engine::{Stream, stream};
@@ -58,7 +58,7 @@ impl DrillBalancer {
 impl Balancer for DrillBalancer {
     /// Compares the d samples and the m links that are remembered, and remembers the m least loaded of them (section 3.2). A
     /// link that is down is taken only if all that are compared are down. Of equal loads, the sample that was drawn first.
-    fn choose(&mut self, choice: Choice<'_>, _: &Packet, queue: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, _: &Packet, queues: &mut impl Queues) -> u32 {
         let DrillBalancer { settings, random, inputs, memories, compared } = self;
         let engine = inputs[choice.ingress.index()] % settings.engines;
         let memory = &mut memories[choice.node.index() * settings.engines as usize + engine as usize];
@@ -68,7 +68,7 @@ impl Balancer for DrillBalancer {
         // What is remembered of another choice may be no link of this one.
         for link in samples.chain(memory.iter().copied().filter(|link| *link < choice.links)) {
             if compared.iter().all(|(_, known)| *known != link) {
-                compared.push((queue(link).unwrap_or(u64::MAX), link));
+                compared.push((queues.bytes(link).unwrap_or(u64::MAX), link));
             }
         }
         compared.sort_by_key(|(load, _)| *load);

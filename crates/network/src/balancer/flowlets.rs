@@ -2,7 +2,7 @@
 //! balancing with flowlet switching", NSDI 2017).
 
 use super::flowlet_table::FlowletTables;
-use super::{Balancer, Choice, Queue, one_of};
+use super::{Balancer, Choice, Queues, one_of};
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 use linkpool_engine::{Stream, stream};
@@ -27,7 +27,7 @@ impl Flowlets {
 
 impl Balancer for Flowlets {
     #[inline(always)]
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: &mut impl Queues) -> u32 {
         let (bits, continues) = self.tables.entry(choice, packet);
         if !continues {
             *bits = self.random[choice.node.index()].next_u32();

@@ -1,7 +1,7 @@
 //! Adaptive routing: a switch sends packets over the link with the shortest queue.
 
 use super::flowlet_table::FlowletTables;
-use super::{Balancer, Choice, Queue, one_of};
+use super::{Balancer, Choice, Queues, one_of};
 use crate::fabric::{Fabric, NodeId};
 use crate::packet::Packet;
 use linkpool_engine::{Stream, stream};
@@ -15,7 +15,7 @@ pub(super) struct LeastQueue {
     flowlets: Option<FlowletTables<u32>>,
     /// By node: what decides between queues that are equally long.
     ties: Vec<Stream>,
-    /// The links of a choice that have the shortest queue.
+    /// The first are the links of a choice that have the shortest queue. As long as the longest choice so far.
     shortest: Vec<u32>,
 }
 
@@ -28,38 +28,42 @@ impl LeastQueue {
 
     /// The link with the shortest queue; of several, a random one. Where all are down, any.
     #[inline(always)]
-    fn shortest(&mut self, node: NodeId, n: u32, queue: Queue<'_>) -> u32 {
-        let mut least = u64::MAX;
-        self.shortest.clear();
+    fn shortest(&mut self, node: NodeId, n: u32, queues: &mut impl Queues) -> u32 {
+        if self.shortest.len() < n as usize {
+            self.shortest.resize(n as usize, 0);
+        }
+        let shortest = &mut self.shortest[..n as usize];
+        let (mut least, mut count) = (u64::MAX, 0);
         for link in 0..n {
-            let length = queue(link).unwrap_or(u64::MAX);
-            if length < least {
-                least = length;
-                self.shortest.clear();
-            }
-            if length == least {
-                self.shortest.push(link);
+            let length = queues.bytes(link).unwrap_or(u64::MAX);
+            // No branch, since no processor can predict it.
+            let place = if length < least { 0 } else { count };
+            count = place + usize::from(length <= least);
+            least = least.min(length);
+            if let Some(last) = shortest.get_mut(place) {
+                *last = link;
             }
         }
-        if let [only] = self.shortest[..] {
-            return only;
+        if count == 1 {
+            return shortest[0];
         }
         let drawn = self.ties[node.index()].next_u32();
-        self.shortest[one_of(self.shortest.len() as u32, drawn) as usize]
+        shortest[one_of(count as u32, drawn) as usize]
     }
 }
 
 impl Balancer for LeastQueue {
     #[inline(always)]
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queues: &mut impl Queues) -> u32 {
         let Choice { node, links, .. } = choice;
-        let Some(flowlets) = &mut self.flowlets else { return self.shortest(node, links, queue) };
-        let (link, continues) = flowlets.entry(choice, packet);
-        // Flows that share an entry may have other choices.
-        if continues && *link < links && queue(*link).is_some() {
-            return *link;
+        if let Some(flowlets) = &mut self.flowlets {
+            let (link, continues) = flowlets.entry(choice, packet);
+            // Flows that share an entry may have other choices.
+            if continues && *link < links && queues.bytes(*link).is_some() {
+                return *link;
+            }
         }
-        let chosen = self.shortest(node, links, queue);
+        let chosen = self.shortest(node, links, queues);
         if let Some(flowlets) = &mut self.flowlets {
             flowlets.set(choice, packet, chosen);
         }

@@ -135,17 +135,28 @@ pub(crate) struct Hop {
     pub(crate) egress: LinkId,
 }
 
-/// The bytes that a link of a choice has not yet put on the wire; none: it is down.
-pub(crate) type Queue<'a> = &'a mut dyn FnMut(u32) -> Option<u64>;
+/// The queues of the links of a choice. Balancers are compiled for it.
+pub(crate) trait Queues {
+    /// The bytes that link `number` has not yet put on the wire; none: it is down.
+    fn bytes(&mut self, number: u32) -> Option<u64>;
+}
 
-/// The same of any link of the switch.
+impl<F: FnMut(u32) -> Option<u64>> Queues for F {
+    fn bytes(&mut self, number: u32) -> Option<u64> {
+        self(number)
+    }
+}
+
+/// The same of any link of a switch.
 pub(crate) type Backlog<'a> = &'a mut dyn FnMut(LinkId) -> Option<u64>;
 
 /// Chooses among links of equal cost, at all switches of a network or of a partition. It is asked
 /// for the packets of each switch in the order in which they come.
 pub(crate) trait Balancer: Debug + Send {
     /// The number of the link of `choice` that `packet` takes, which has come at its `arrival`.
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queue: Queue<'_>) -> u32;
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queues: &mut impl Queues) -> u32
+    where
+        Self: Sized;
 
     /// Does it ask for queues? Then packets are queued one by one where it chooses.
     fn sees_queues(&self) -> bool {

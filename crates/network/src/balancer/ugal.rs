@@ -4,7 +4,7 @@
 
 use super::detours::{Detours, Path, Step, Via};
 use super::flowlet_table::FlowletTables;
-use super::{Arrival, Backlog, Balancer, Choice, Queue, one_of};
+use super::{Arrival, Backlog, Balancer, Choice, Queues, one_of};
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::packet::{Packet, hash};
 use crate::trailer::Tag;
@@ -116,7 +116,7 @@ impl UgalBalancer {
 
 impl Balancer for UgalBalancer {
     /// Of several links of equal cost to a waypoint or to the destination: a random one, or that of the flow's hash.
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: &mut impl Queues) -> u32 {
         let bits = match self.flowlets {
             None => self.random[choice.node.index()].next_u32(),
             Some(_) => hash(choice.salt, packet),

@@ -3,7 +3,7 @@
 //! parallel communication", STOC 1981).
 
 use super::detours::{Detours, Path, Step, Via};
-use super::{Arrival, Backlog, Balancer, Choice, Queue, one_of};
+use super::{Arrival, Backlog, Balancer, Choice, Queues, one_of};
 use crate::fabric::{Fabric, LinkId};
 use crate::packet::{Packet, hash};
 use crate::trailer::Tag;
@@ -85,7 +85,7 @@ impl Draws<'_> {
 
 impl Balancer for ValiantBalancer {
     /// Of several links of equal cost to a waypoint or to the destination.
-    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: Queue<'_>) -> u32 {
+    fn choose(&mut self, choice: Choice<'_>, packet: &Packet, _: &mut impl Queues) -> u32 {
         let bits = match self.settings.per {
             Per::Packet => self.random[choice.node.index()].next_u32(),
             Per::Flow => hash(choice.salt, packet),

@@ -89,6 +89,9 @@ impl LinkKind {
     /// The number of bytes sent in `span`.
     #[inline]
     pub(crate) fn bytes_in(&self, span: Time) -> u64 {
+        if span == Time::ZERO {
+            return 0; // as often where links are idle; a division takes longer than to ask
+        }
         // Rounded: serialisation is exact to a fraction of a byte.
         match span.0 >> (u64::BITS - 1 - FRACTION) {
             // The half is less than 2^63: no rate is below 1 bit/s.

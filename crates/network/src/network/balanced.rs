@@ -61,7 +61,7 @@ impl<B: Balancer> Balanced for B {
                         step.link = link_of(self, egress, incoming);
                     }
                     egress.show(self, incoming, step.link);
-                    egress.queue_alone(step.link, incoming.packet.arrival, &incoming.packet);
+                    egress.enqueue(step.link, incoming.packet.arrival, &incoming.packet);
                 } else {
                     // Only packets without a way wait where no queue is seen.
                     let link = link_of(self, egress, incoming);

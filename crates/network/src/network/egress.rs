@@ -1,13 +1,13 @@
 //! The operations of a handler on the network.
 
-use crate::balancer::{Arrival, Balancer, Choice, Hop};
+use crate::balancer::{Arrival, Balancer, Choice, Hop, Queues};
 use crate::fabric::{LinkId, NodeId};
 use crate::in_flight::{InFlight, Incoming};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
 use crate::observer::{Cause, Observer, PacketLoss, Seen};
 use crate::packet::{Flags, Packet, Trailer};
 use crate::ports::Ports;
-use crate::routing::Routes;
+use crate::routing::{Links, Routes};
 use crate::telemetry::Written;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
@@ -40,6 +40,28 @@ pub struct Egress {
     pub(super) windows: Windows,
     /// When the window that runs ends. Pause frames that come before are known.
     pub(super) limit: Time,
+}
+
+/// The queues of the links of a choice, for a balancer that asks for them.
+struct Backlogs<'a> {
+    now: Time,
+    way: Links<'a>,
+    kinds: &'a [LinkKind],
+    has_ports: bool,
+    ports: &'a mut Ports,
+    transmitter: Transmitter<'a>,
+}
+
+impl Queues for Backlogs<'_> {
+    #[inline(always)]
+    fn bytes(&mut self, number: u32) -> Option<u64> {
+        let (id, now) = (self.way.link(number), self.now);
+        if self.has_ports && self.ports.of(id).is_some() {
+            return self.ports.backlog(id, now, &mut self.transmitter);
+        }
+        let link = &self.transmitter.links[id.index()];
+        Some(link.backlog_bytes(&self.kinds[link.kind as usize], now))
+    }
 }
 
 impl Egress {
@@ -276,20 +298,11 @@ impl Egress {
             Ok(only) => return only,
             Err(links) => links,
         };
-        let transmitter = &mut Transmitter { links, in_flight, calendar, trailers, windows: *windows };
-        let now = packet.arrival;
-        let has_ports = ports.len() > 0;
-        let mut queue = |number| {
-            let id = way.link(number);
-            if has_ports && ports.of(id).is_some() {
-                return ports.backlog(id, now, transmitter);
-            }
-            let link = &transmitter.links[id.index()];
-            Some(link.backlog_bytes(&kinds[link.kind as usize], now))
-        };
+        let transmitter = Transmitter { links, in_flight, calendar, trailers, windows: *windows };
+        let mut queues = Backlogs { now: packet.arrival, way, kinds, has_ports: ports.len() > 0, ports, transmitter };
         let link = |number| way.link(number);
         let choice = Choice { node: *node, ingress: *ingress, salt: way.salt, links: way.count, link: &link };
-        let chosen = balancer.choose(choice, packet, &mut queue);
+        let chosen = balancer.choose(choice, packet, &mut queues);
         way.link(chosen)
     }
 

@@ -398,7 +398,9 @@ impl Ports {
         Some((queues.counted(&port.kind().thresholds), port.backlog_bytes(link, queues.waiting().1, now)))
     }
 
-    /// The bytes at `now` that the port of `link`, which has one, has not yet put on the wire; none: the link is down.
+    /// The bytes at `now` that the port of `link`, which has one, has not yet put on the wire; none: the link is down. Out of line, so
+    /// that balancers ask links without ports quickly.
+    #[inline(never)]
     pub(crate) fn backlog(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> Option<u64> {
         let (_, bytes) = self.queue(link, now, transmitter)?;
         let number = self.of(link)?;
