@@ -180,6 +180,24 @@ def test_paths_of_gpu_servers(keys: str, classes: set[tuple[int, int]]) -> None:
     assert {(c.hops, c.paths) for c in found} == classes
 
 
+SERVERS = Path(__file__).parent.parent / "docs" / "topologies" / "graph.md"
+
+
+@pytest.mark.core
+def test_a_graph_of_servers() -> None:
+    """That of its page: two cables inside, the own rail, and the other rail by the other GPU.
+
+    The first server sends to the second by a NIC of 400G of each of its two GPUs.
+    """
+    text = SERVERS.read_text(encoding="utf-8")
+    [graph] = [one for one in re.findall(r"```toml\n(.*?)```", text, re.S) if "rail = 0" in one]
+    of = Fabric(_core.plan(f'duration = "1s"\n{graph}{REST}', "test.toml", None, []))
+    found, _ = of.path_classes()
+    assert {(c.hops, c.paths) for c in found} == {(1, 2), (2, 1), (3, 2)}
+    assert bisection(of) == (pytest.approx(800e9), 800e9)
+    assert len({tuple(at) for at in positions(of)}) == 6
+
+
 @pytest.mark.core
 @pytest.mark.parametrize(
     "topology",

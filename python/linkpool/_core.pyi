@@ -177,12 +177,16 @@ class Plan(TypedDict):
     nodes: list[tuple[str, str]]
     """Name and layer of each."""
     hosts: int
-    hosts_forward: bool
-    """Do hosts pass on what is for others?"""
+    forwarding: list[int]
+    """The hosts that pass on what is for others."""
     servers: list[int | None]
     """By node: the number of its server, where servers have several hosts."""
+    inner: list[int]
+    """Nodes over which hosts of a server reach each other."""
     rails: list[int | None]
     """By host: the rail of its NIC in a server of several hosts."""
+    by_rail: bool
+    """Do packets leave a server by the rail of their destination?"""
     links: list[tuple[int, int, int, float]]
     """Each direction of each cable: from, to, rate in bit/s, propagation delay in s."""
     flows: list[tuple[int, int, int | None, float, int]]

@@ -61,7 +61,7 @@ fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) 
         for link in fabric.links_from(node).filter(|_| node != to) {
             let next = fabric.links()[link.index()].to;
             let back = fabric.reverse(link);
-            let passes = next == to || next.index() >= fabric.hosts() || fabric.hosts_forward();
+            let passes = next == to || fabric.forwards(next);
             let (step, cost) = if flow[back.index()] > 0 {
                 (Step::Back(back), -1)
             } else if passes && (flow[link.index()] == 0 || may_be_shared(fabric, link, (from, to))) {

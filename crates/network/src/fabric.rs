@@ -1,7 +1,7 @@
 //! Fabrics: hosts, switches and the links between them.
 
 use crate::packet::Envelope;
-use crate::servers::{Place, Servers};
+use crate::servers::Servers;
 use linkpool_units::{HostId, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,8 @@ pub struct Fabric {
     members: Vec<u32>,
     /// By node, in a fabric of groups: the number of its group, or [`NO_GROUP`].
     groups: Vec<u32>,
+    /// By node: does it pass on packets that are for others? Switches do.
+    forwards: Vec<bool>,
     hosts_forward: bool,
     servers: Option<Servers>,
 }
@@ -135,7 +137,11 @@ impl Fabric {
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
         NodeId::first(self.nodes())
     }
-    /// Do hosts pass on packets that are for others?
+    /// Does `node` pass on packets that are for others? Switches do.
+    pub fn forwards(&self, node: NodeId) -> bool {
+        self.forwards[node.index()]
+    }
+    /// Does any host pass on packets that are for others?
     pub fn hosts_forward(&self) -> bool {
         self.hosts_forward
     }
@@ -214,7 +220,8 @@ impl Fabric {
         let is_access = |l: &&LinkSpec| match &self.servers {
             None => l.from.index() < self.hosts,
             Some(servers) => {
-                servers.place(l.from.index()) != Place::Outside && servers.place(l.to.index()) == Place::Outside
+                let [from, to] = [l.from, l.to].map(|node| servers.place(node.index()).server());
+                from.is_some() && from != to
             }
         };
         self.links.iter().filter(is_access).map(|l| l.rate.0 as f64).sum()
@@ -241,7 +248,7 @@ impl Fabric {
     /// to that one without core switches or hosts between them; each by the number of its first
     /// switch. Hosts that cables join, and that no switch is joined to, are a rack and a pod, by the
     /// number of the first of them.
-    /// A server of several hosts is a rack, and in the pod of its first NIC.
+    /// A server is a rack, and in the pod of its first NIC.
     pub fn racks_and_pods(&self) -> Vec<(u32, u32)> {
         let mut pods: Vec<NodeId> = NodeId::first(self.nodes()).collect();
         let is_below_core = |node: NodeId| node.index() >= self.hosts && self.layer(node) != Layer::Core;
@@ -259,21 +266,32 @@ impl Fabric {
                 }
             }
         }
-        let place = |host: NodeId| {
-            let rack = self.rack(host);
-            (rack.into(), pods[self.joined_to(rack).index()].into())
+        let of_server = self.servers.as_ref().map(|servers| self.racks_of_servers(servers, &pods));
+        let place = |host: NodeId| match (&self.servers, &of_server) {
+            (Some(servers), Some(racks)) => servers.place(host.index()).server().map_or((host, host), |s| racks[&s]),
+            _ => (self.rack(host), pods[self.rack(host).index()]),
         };
-        NodeId::first(self.hosts).map(place).collect()
+        NodeId::first(self.hosts).map(place).map(|(rack, pod)| (rack.into(), pod.into())).collect()
     }
 
-    /// A rack itself; of the switch inside a server, the switch of the server's first NIC.
-    fn joined_to(&self, rack: NodeId) -> NodeId {
-        if self.layer(rack) != Layer::Nvlink {
-            return rack;
+    /// By server: its first switch, or its first host; and the pod of the first switch that a link leads to from it.
+    fn racks_of_servers(&self, servers: &Servers, pods: &[NodeId]) -> HashMap<u32, (NodeId, NodeId)> {
+        let mut racks = HashMap::new();
+        let server = |node: NodeId| servers.place(node.index()).server();
+        for node in self.node_ids().skip(self.hosts).chain(NodeId::first(self.hosts)) {
+            if let Some(server) = server(node) {
+                racks.entry(server).or_insert((node, node));
+            }
         }
-        let neighbours = |node: NodeId| self.links_from(node).map(|link| self.links[link.index()].to);
-        let first_host = neighbours(rack).next().into_iter();
-        first_host.flat_map(neighbours).find(|to| self.layer(*to) != Layer::Nvlink).unwrap_or(rack)
+        // Of several links that lead out the first is the last to be seen.
+        for link in self.links.iter().rev().filter(|link| link.to.index() >= self.hosts) {
+            if let Some(from) = server(link.from).filter(|from| server(link.to) != Some(*from))
+                && let Some((_, pod)) = racks.get_mut(&from)
+            {
+                *pod = pods[link.to.index()];
+            }
+        }
+        racks
     }
 
     /// The switch that is nearest to a host, where hosts pass packets on; the first of the hosts that are
@@ -324,6 +342,7 @@ pub struct FabricBuilder {
     layers: Vec<Layer>,
     links: Vec<LinkSpec>,
     groups: Vec<Vec<NodeId>>,
+    forwarding: Vec<NodeId>,
     hosts_forward: bool,
     servers: Option<Servers>,
 }
@@ -354,14 +373,18 @@ impl FabricBuilder {
         self.groups.push(switches);
     }
 
-    /// Lets hosts forward packets for other hosts, as in server-centric fabrics.
+    /// Lets all hosts forward packets for other hosts, as in server-centric fabrics.
     pub fn hosts_forward(&mut self) {
         self.hosts_forward = true;
     }
 
-    /// These nodes are servers. Their hosts forward if the servers relay.
+    /// Lets this host forward packets for other hosts.
+    pub fn forwards(&mut self, host: NodeId) {
+        self.forwarding.push(host);
+    }
+
+    /// These nodes are servers.
     pub fn servers(&mut self, servers: Servers) {
-        self.hosts_forward = servers.relays();
         self.servers = Some(servers);
     }
 
@@ -390,6 +413,8 @@ impl FabricBuilder {
         for (name, node) in self.names.iter().zip(NodeId::first(self.names.len())) {
             nodes_by_name.entry(name.clone()).or_insert(node);
         }
+        let mut forwards: Vec<bool> = self.layers.iter().map(|l| *l != Layer::Host || self.hosts_forward).collect();
+        self.forwarding.iter().for_each(|host| forwards[host.index()] = true);
         let mut groups = if self.groups.is_empty() { Vec::new() } else { vec![NO_GROUP; self.names.len()] };
         for (number, group) in (0..).zip(&self.groups) {
             group.iter().for_each(|switch| groups[switch.index()] = number);
@@ -404,7 +429,8 @@ impl FabricBuilder {
             links,
             first_link,
             reverse,
-            hosts_forward: self.hosts_forward,
+            hosts_forward: forwards[..hosts].contains(&true),
+            forwards,
             servers: self.servers,
         }
     }

@@ -49,6 +49,7 @@ pub use discipline::{Order, Pfc, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, split_member};
 pub use link::{LinkStats, OnWire, RareEvents};
+pub use nearer::cut_off;
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use observer::{Cause, Discarded, Held, Observer, PacketLoss, Seen};
 pub use packet::Trailer;

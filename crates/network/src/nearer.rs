@@ -3,6 +3,7 @@
 
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::servers::Servers;
+use linkpool_units::HostId;
 use std::collections::HashSet;
 
 /// A link into a node: where it comes from, and its number there.
@@ -10,6 +11,16 @@ use std::collections::HashSet;
 struct Arc {
     from: u32,
     port: u32,
+}
+
+/// A host that has no way to one of `targets`, and that target.
+pub fn cut_off(fabric: &Fabric, targets: impl IntoIterator<Item = HostId>) -> Option<(HostId, HostId)> {
+    let mut nearer = Nearer::new(fabric, &HashSet::new(), |_| true);
+    targets.into_iter().find_map(|target| {
+        nearer.search(target.into());
+        let from = HostId::first(fabric.hosts()).find(|host| nearer.distance()[host.index()] == u32::MAX)?;
+        Some((from, target))
+    })
 }
 
 /// Finds the links on shortest paths to one target after the other. The links of a node are bits,
@@ -24,8 +35,10 @@ pub(crate) struct Nearer {
     first_word: Vec<u32>,
     distance: Vec<u32>,
     queue: Vec<u32>,
-    /// The first nodes, this many, are ends and do not forward.
-    ends: u32,
+    /// By node: does it forward?
+    forwards: Vec<bool>,
+    /// The hosts that do not: they are ends of ways alone.
+    ends: Vec<u32>,
     /// They have a say in which links lead on.
     servers: Option<Servers>,
 }
@@ -60,14 +73,15 @@ impl Nearer {
             first_word,
             distance: vec![u32::MAX; nodes],
             queue: Vec::with_capacity(nodes),
-            ends: if fabric.hosts_forward() { 0 } else { fabric.hosts() as u32 },
+            forwards: fabric.node_ids().map(|node| fabric.forwards(node)).collect(),
+            ends: NodeId::first(fabric.hosts()).filter(|host| !fabric.forwards(*host)).map(u32::from).collect(),
             servers: fabric.servers().cloned(),
         }
     }
 
     /// Searches from `target`.
     pub(crate) fn search(&mut self, target: NodeId) {
-        let Nearer { arcs, first_arc, bits, first_word, distance, queue, ends, servers } = self;
+        let Nearer { arcs, first_arc, bits, first_word, distance, queue, forwards, servers, .. } = self;
         bits.fill(0);
         distance.fill(u32::MAX);
         distance[target.index()] = 0;
@@ -86,7 +100,7 @@ impl Nearer {
                 }
                 if distance[from] == u32::MAX {
                     distance[from] = beyond;
-                    if arc.from >= *ends {
+                    if forwards[from] {
                         queue.push(arc.from);
                     }
                 }
@@ -99,7 +113,7 @@ impl Nearer {
 
     /// The nodes with a way to the target, those farther away before those that are nearer; and hosts that do not forward, before all.
     pub(crate) fn farthest_first(&self) -> impl Iterator<Item = NodeId> {
-        (0..self.ends).chain(self.queue.iter().rev().copied()).map(NodeId::from)
+        self.ends.iter().chain(self.queue.iter().rev()).copied().map(NodeId::from)
     }
 
     /// Links from each node to the target; `u32::MAX` without a way, and for nodes that do not

@@ -70,10 +70,15 @@ impl Routes {
     /// every switch without a way left agrees on that, so they go round in no circle.
     pub fn with(fabric: &Fabric, seed: u64, routing: &Routing, down: &HashSet<LinkId>) -> Routes {
         let links = fabric.links();
-        // The node that stands for a host: its switch if it has one NIC, else itself.
+        // The node that stands for a host: its switch if it has one NIC, else itself. Where there are servers, which way a packet
+        // takes depends on the host.
         let attachment = |host: NodeId| {
             let mut own = fabric.links_from(host);
-            if own.len() == 1 { own.next().map_or(host, |link| links[link.index()].to) } else { host }
+            if own.len() == 1 && fabric.servers().is_none() {
+                own.next().map_or(host, |link| links[link.index()].to)
+            } else {
+                host
+            }
         };
         let mut column_of_node = vec![NO_COLUMN; fabric.nodes()];
         let mut column_nodes = Vec::new();

@@ -10,9 +10,9 @@ pub enum Place {
         /// The number of the server.
         server: u32,
         /// The number of the rail: hosts of equal rails have a NIC at leaves of the rail.
-        rail: u32,
+        rail: Option<u32>,
     },
-    /// A switch that joins all hosts of this server, and nothing else (NVLink).
+    /// A switch over which hosts of this server reach each other (NVLink).
     Inner {
         /// The number of the server.
         server: u32,
@@ -33,18 +33,23 @@ impl Place {
         }
     }
 
+    /// May it be on a way between two hosts of its server?
+    pub fn is_inner(self) -> bool {
+        matches!(self, Place::Host { .. } | Place::Inner { .. })
+    }
+
     /// The rail of a host.
     pub fn rail(self) -> Option<u32> {
-        if let Place::Host { rail, .. } = self { Some(rail) } else { None }
+        if let Place::Host { rail, .. } = self { rail } else { None }
     }
 }
 
-/// The servers of a fabric. Hosts of one server reach each other over its inner switches alone, whatever else
-/// joins them.
+/// The servers of a fabric. Hosts of one server reach each other over links inside of it alone, and over those of its inner
+/// switches if there are any, whatever else joins them.
 ///
 /// With `relays`, packets to another server leave by the NIC of the rail of their destination: a host
 /// of another rail sends them over the inner switches to a host of this one, which passes them on (PXN of NCCL: Jeaugey, "Doubling
-/// all2all Performance with NCCL 2.12", NVIDIA Technical Blog, 2022). Otherwise they leave by the sender's own NIC, and no host passes packets on.
+/// all2all Performance with NCCL 2.12", NVIDIA Technical Blog, 2022). Otherwise they leave by the sender's own NIC.
 #[derive(Clone, Debug)]
 pub struct Servers {
     places: Vec<Place>,
@@ -52,7 +57,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// By node: its place; do hosts pass on what is for their rail?
+    /// By node: its place; do packets leave a server by the NIC of their rail?
     pub fn new(places: Vec<Place>, relays: bool) -> Servers {
         Servers { places, relays }
     }
@@ -62,20 +67,20 @@ impl Servers {
         self.places[node]
     }
 
-    /// Do hosts pass on what is for their rail?
+    /// Do packets leave a server by the NIC of their rail?
     pub fn relays(&self) -> bool {
         self.relays
     }
 
-    /// May a packet to `target` go from one node to another, which a link joins? Only at hosts there is something
-    /// to forbid: what leads away from a destination is on no shortest path.
+    /// May a packet to `target` go from one node to another, which a link joins?
     pub(crate) fn leads(&self, from: usize, to: usize, target: usize) -> bool {
-        let (Place::Host { server: home, rail }, Place::Host { server, rail: own }) =
-            (self.place(target), self.place(from))
-        else {
+        let (Some(here), Some(home)) = (self.place(from).server(), self.place(target).server()) else { return true };
+        let stays = self.place(to).server() == Some(here);
+        let Place::Host { rail, .. } = self.place(from) else { return stays || here != home };
+        if stays && self.place(to).is_inner() {
             return true;
-        };
-        let is_inner = matches!(self.place(to), Place::Inner { .. });
-        is_inner || server != home && (!self.relays || own == rail)
+        }
+        let other_rail = |target: u32| rail.is_some_and(|own| own != target);
+        here != home && !(self.relays && self.place(target).rail().is_some_and(other_rail))
     }
 }

@@ -213,9 +213,10 @@ fn shares_between(fabric: &Fabric, pairs: &[(HostId, HostId, u64)]) -> Vec<f64> 
     shares
 }
 
-/// The only link of `host` to the network, if it has one alone.
+/// The only link of `host` to the network, if it has one alone and its switch can stand for it: where there are servers, which
+/// way a packet takes depends on the host.
 fn only(fabric: &Fabric, host: NodeId) -> Option<LinkId> {
-    fabric.links_from(host).next().filter(|_| fabric.links_from(host).len() == 1)
+    fabric.links_from(host).next().filter(|_| fabric.servers().is_none() && fabric.links_from(host).len() == 1)
 }
 
 /// The node that stands for `host`: its switch if it has one link, else itself.

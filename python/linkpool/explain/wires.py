@@ -16,7 +16,8 @@ class Wires:
         plan = result.load().plan()
         names = [name for name, _ in plan["nodes"]]
         self._out: dict[str, dict[str, list[tuple[int, int]]]] = {name: {} for name in names}
-        hosts = set() if plan["hosts_forward"] else set(names[: plan["hosts"]])
+        forwarding = {names[host] for host in plan["forwarding"]}
+        hosts = set(names[: plan["hosts"]]) - forwarding
         self._ends = hosts
         for source, target, rate, delay in plan["links"]:
             cables = self._out[names[source]].setdefault(names[target], [])

@@ -42,7 +42,7 @@ class Problem:
         """
         ends = [(a, b) for a, b, _, _ in plan["links"]]
         capacity = np.array([rate for _, _, rate, _ in plan["links"]], dtype=np.float64)
-        closed = frozenset(() if plan["hosts_forward"] else range(plan["hosts"]))
+        closed = frozenset(range(plan["hosts"])).difference(plan["forwarding"])
         network = Network([name for name, _ in plan["nodes"]], ends, capacity, closed)
         long = [flow for flow in plan["flows"] if flow[2] is None]
         if not long:

@@ -19,7 +19,7 @@ def bisection(fabric: Fabric) -> tuple[float, float]:
 
     def node_of(node: int) -> int:
         # Hosts that do not forward are only ends: the hosts of a half are one node.
-        if node >= fabric.hosts or fabric.hosts_forward:
+        if node >= fabric.hosts or node in fabric.forwarding:
             return node
         return source if node < half else sink
 
@@ -27,7 +27,7 @@ def bisection(fabric: Fabric) -> tuple[float, float]:
 
     def is_access(start: int, end: int) -> bool:
         if servers:
-            return fabric.servers[start] in servers and fabric.servers[end] is None
+            return fabric.servers[start] in servers and fabric.servers[start] != fabric.servers[end]
         return start < half and node_of(start) != node_of(end)
 
     arcs: list[tuple[int, int]] = []
@@ -39,10 +39,8 @@ def bisection(fabric: Fabric) -> tuple[float, float]:
         if a != b and a != sink and b != source:
             arcs.append((a, b))
             rates.append(rate)
-    if fabric.hosts_forward:
-        arcs += [(source, host) for host in range(half)]
-        arcs += [(host, sink) for host in range(half, fabric.hosts)]
-        rates += [sum(rates)] * fabric.hosts
+    arcs += [(source, host) if host < half else (host, sink) for host in fabric.forwarding]
+    rates += [sum(rates)] * len(fabric.forwarding)
     if not arcs or half == 0:
         return 0.0, access
     network = Network([*fabric.names, "first half", "second half"], arcs, np.array(rates))

@@ -54,9 +54,11 @@ class Fabric:
         self.names = [name for name, _ in plan["nodes"]]
         self.layers = [layer for _, layer in plan["nodes"]]
         self.hosts = plan["hosts"]
-        self.hosts_forward = plan["hosts_forward"]
+        self.forwarding = frozenset(plan["forwarding"])
         self.servers = plan["servers"]
+        self.inner = frozenset(plan["inner"])
         self.rails = plan["rails"]
+        self.by_rail = plan["by_rail"]
         self.links = plan["links"]
         self.neighbours: list[list[int]] = [[] for _ in self.names]
         for source, target, _, _ in self.links:
@@ -121,23 +123,26 @@ class Fabric:
 
     def steps_to(self, node: int, end: int) -> list[int]:
         """Return the neighbours from which packets to `end` may come to `node`."""
-        if node < self.hosts and node != end and not self.hosts_forward:
+        if node < self.hosts and node != end and node not in self.forwarding:
             return []
         return [other for other in self.neighbours[node] if self._leads(other, node, end)]
 
     def _leads(self, node: int, other: int, end: int) -> bool:
         """Return whether a packet to `end` may go from a node to another.
 
-        Inside a server packets take NVLink alone. Others leave by the NIC of the sender, or, where
-        hosts forward, of a host of the server on the rail of `end`.
+        Inside a server packets stay there, over its inner nodes. Others leave it by the NIC of the
+        sender, or, where rails say so, of a host of the server on the rail of `end`.
         """
-        if node >= self.hosts or self.servers[end] is None or self.layers[other] == "nvlink":
+        here, home = self.servers[node], self.servers[end]
+        if here is None or home is None:
             return True
-        away, same_rail = (
-            self.servers[node] != self.servers[end],
-            self.rails[node] == self.rails[end],
-        )
-        return away and (same_rail or not self.hosts_forward)
+        stays = self.servers[other] == here
+        if node >= self.hosts:
+            return stays or here != home
+        if stays and other in self.inner:
+            return True
+        own, wanted = self.rails[node], self.rails[end]
+        return here != home and (not self.by_rail or None in (own, wanted) or own == wanted)
 
     def _paths_to(self, end: int) -> tuple[list[int], list[int]]:
         """Return the hops from each node, and over how many shortest paths."""

@@ -10,6 +10,17 @@ Points = npt.NDArray[np.float64]
 ROWS = {"edge": 1.0, "aggregation": 2.0, "core": 3.0}
 """Heights of the layers of a tree; hosts are at 0."""
 
+ABOVE_SERVERS = {
+    "host": 0.0,
+    "pcie": 0.7,
+    "nvlink": 1.7,
+    "switch": 1.7,
+    "edge": 1.7,
+    "aggregation": 2.2,
+    "core": 2.7,
+}
+"""Heights of the layers above the switches inside servers."""
+
 HOSTS_IN_A_ROW = 8
 
 
@@ -17,7 +28,7 @@ def positions(fabric: Fabric) -> Points:
     """Return x and y of each node: in layers, on a circle of groups, or by distance."""
     if any(server is not None for server in fabric.servers):
         return _servers(fabric)
-    if fabric.hosts_forward:
+    if len(fabric.forwarding) == fabric.hosts < len(fabric.names):
         return _levels(fabric)
     if set(fabric.layers) <= {"host", *ROWS} and "edge" in fabric.layers:
         return _tree(fabric)
@@ -55,18 +66,18 @@ def _tree(fabric: Fabric) -> Points:
 
 
 def _servers(fabric: Fabric) -> Points:
-    """GPUs in a row, server by server; NVLink switches below them, all other switches above."""
+    """GPUs in a row, server by server; their switches below them, PCIe and others above."""
     at = np.zeros((len(fabric.names), 2))
-    count = len({server for server in fabric.servers if server is not None})
-    rows = [("nvlink", -1.0), ("host", 0.0), ("pcie", 0.7), ("edge", 1.7), ("core", 2.7)]
-    for layer, height in rows:
-        nodes = [node for node, of in enumerate(fabric.layers) if of == layer]
-        at[nodes, 1] = height
-        if nodes and fabric.servers[nodes[0]] is not None:
-            places = 0.9 * (_spread(len(nodes) // count) - 0.5)
-            at[nodes, 0] = (np.add.outer(np.arange(count) + 0.5, places) / count).ravel()
-        else:
-            at[nodes, 0] = _spread(len(nodes))
+    rows: dict[tuple[int | None, float], list[int]] = {}
+    for node, (server, layer) in enumerate(zip(fabric.servers, fabric.layers, strict=True)):
+        inside = server is not None and layer not in ("host", "pcie")
+        rows.setdefault((server, -1.0 if inside else ABOVE_SERVERS[layer]), []).append(node)
+    places = {server: i for i, server in enumerate(dict.fromkeys(fabric.servers[: fabric.hosts]))}
+    for (server, height), nodes in rows.items():
+        at[nodes, 0], at[nodes, 1] = _spread(len(nodes)), height
+        if server in places and server is not None:
+            middle = places[server] + 0.5
+            at[nodes, 0] = (middle + 0.9 * (at[nodes, 0] - 0.5)) / len(places)
     return at
 
 

@@ -121,7 +121,8 @@ impl Generator for GpuServers {
             );
             nodes
         };
-        let gpus = inside('g', self.gpus, Layer::Host, &|server, gpu| Place::Host { server, rail: self.rail(gpu) });
+        let gpus =
+            inside('g', self.gpus, Layer::Host, &|server, gpu| Place::Host { server, rail: Some(self.rail(gpu)) });
         let inner = inside('n', self.nvlink_switches, Layer::Nvlink, &|server, _| Place::Inner { server });
         let shared = inside('p', self.shared(), Layer::Pcie, &|server, _| Place::Shared { server });
         // By group, then by rail.
@@ -158,6 +159,9 @@ impl Generator for GpuServers {
             spines[if own_spines { rail } else { 0 }].iter().for_each(|spine| b.lay(*leaf, *spine, uplink));
         }
         places.resize(b.nodes(), Place::Outside);
+        if self.pxn {
+            b.hosts_forward();
+        }
         b.servers(Servers::new(places, self.pxn));
         b.build()
     }

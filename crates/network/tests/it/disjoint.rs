@@ -20,7 +20,7 @@ fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
         assert_eq!(along.last(), Some(&(NodeId::from(to))));
         assert_eq!(along.iter().collect::<BTreeSet<_>>().len(), along.len(), "a loop: {along:?}");
         let between = &along[1..along.len() - 1];
-        assert!(f.hosts_forward() || between.iter().all(|n| n.index() >= f.hosts()), "a host forwards");
+        assert!(between.iter().all(|n| f.forwards(*n)), "a host forwards");
         for link in path {
             let l = &f.links()[link.index()];
             let shared = only(l.from) || only(l.to);
@@ -48,7 +48,7 @@ fn most(f: &Fabric, from: HostId, to: HostId) -> usize {
         }
         for link in f.links_from(node) {
             let next = f.links()[link.index()].to;
-            let passes = next == to || next.index() >= f.hosts() || f.hosts_forward();
+            let passes = next == to || f.forwards(next);
             if room[link.index()] > 0 && passes && seen.insert(next) && augment(f, room, next, to, seen) {
                 room[link.index()] -= 1;
                 room[f.reverse(link).index()] += 1;

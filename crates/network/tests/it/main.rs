@@ -5,6 +5,7 @@ mod common;
 mod deadlocks;
 mod disjoint;
 mod fat_tree;
+mod forwarding_hosts;
 mod gpu_servers;
 mod held_ports;
 mod messages;

@@ -25,7 +25,9 @@ settings! {
         delay: Option<Time>, from |_graph| None => "every edge names its own", within Bounds::SPAN;
         /// Hosts and switches: `[{ id = "h0", kind = "host" }, { id = "s0", kind = "switch" }]`. A
         /// switch may have a `layer`, for queues and results by layer; without one it is in the
-        /// layer `"switch"`.
+        /// layer `"switch"`. A host that passes on packets for others has `forwards = true`. Nodes
+        /// inside a server have its name as their `server`, and hosts of servers may have a `rail`,
+        /// a number.
         nodes: Option<Vec<NodeTable>> = None,
             refused |g| g.file.is_none() && g.nodes.is_none()
                 => "missing; write for example nodes = [{ id = \"h0\", kind = \"host\" }], or name a `file`";
@@ -61,6 +63,23 @@ pub(crate) struct NodeTable {
     pub(crate) kind: NodeKind,
     /// Where a switch stands, for queues and results by layer. Default: "switch".
     pub(crate) layer: Option<Layer>,
+    /// Does a host pass on packets that are for others? Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) forwards: Option<bool>,
+    /// The name of the server that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    /// The rail of a host of a server: packets to other servers leave by the rail of their
+    /// destination.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rail: Option<u32>,
+}
+
+impl NodeTable {
+    /// A node in no server.
+    pub(crate) fn new(id: String, kind: NodeKind, layer: Option<Layer>) -> NodeTable {
+        NodeTable { id, kind, layer, forwards: None, server: None, rail: None }
+    }
 }
 
 /// The kind of a node.
@@ -100,11 +119,17 @@ pub(crate) struct EdgeTable {
 /// Node by node, so that the scenario as run needs no other file.
 impl From<&model::Graph> for Graph {
     fn from(graph: &model::Graph) -> Graph {
-        let name = |node: NodeId| graph.nodes[node.index()].0.clone();
-        let node = |(id, layer): &(String, Layer)| NodeTable {
-            id: id.clone(),
-            kind: if *layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch },
-            layer: Some(*layer),
+        let name = |node: NodeId| graph.nodes[node.index()].name.clone();
+        let node = |node: &model::Node| {
+            let is_host = node.layer == Layer::Host;
+            NodeTable {
+                id: node.name.clone(),
+                kind: if is_host { NodeKind::Host } else { NodeKind::Switch },
+                layer: Some(node.layer),
+                forwards: (is_host && node.forwards).then_some(true),
+                server: node.server.clone(),
+                rail: node.rail,
+            }
         };
         let edge = |(from, to, wire): &(NodeId, NodeId, Cable)| EdgeTable {
             source: name(*from),

@@ -1,10 +1,10 @@
 //! Any graph, from a file or from the scenario itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use linkpool_network::{Cable, Layer, NodeId};
-use linkpool_units::{Rate, Time};
+use linkpool_network::{Cable, Layer, NodeId, cut_off};
+use linkpool_units::{HostId, Rate, Time};
 
 use super::graph_file::GraphFile;
 use super::section::Section;
@@ -13,7 +13,7 @@ use super::size::{MOST_CABLES_OF_A_GRAPH, fits};
 use super::{graphml, hpcc_topology, htsim, node_link};
 use crate::file::{EdgeTable, GRAPH, GraphFormat, GraphTable, NodeKind, NodeTable};
 use crate::included;
-use crate::model::Graph;
+use crate::model::{Graph, Node};
 use crate::quote::quoted;
 use linkpool_settings::{NoNames, nearest};
 
@@ -58,9 +58,9 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     };
     let nodes = hosts_first(nodes, &place, section)?;
     let names: HashMap<&str, NodeId> =
-        nodes.iter().map(|(name, _)| name.as_str()).zip(NodeId::first(nodes.len())).collect();
+        nodes.iter().map(|node| node.name.as_str()).zip(NodeId::first(nodes.len())).collect();
     let cables = cables(&edges, &names, (table.rate, table.delay), &place, section);
-    let hosts = nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count();
+    let hosts = nodes.iter().filter(|node| node.layer == Layer::Host).count();
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
     section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
     fits(hosts as u64, cables.len() as u64, key, section)?;
@@ -74,9 +74,26 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     if !section.is_good() {
         return None;
     }
-    if let Some(host) = cut_off(&graph, hosts) {
-        let (first, host) = (&graph.nodes[0].0, &graph.nodes[host].0);
-        section.error(key, format!("no path leads from {first} to {host}; join them, or take one out"));
+    let with_rails = graph.nodes.iter().filter(|node| node.rail.is_some()).filter_map(|node| node.server.as_deref());
+    let with_rails: BTreeSet<&str> = with_rails.collect();
+    if let Some(server) = with_rails.into_iter().find(|server| graph.needs_pcie(server)) {
+        let why = format!(
+            "the hosts of server {} reach each other over switches of layer pcie, and those of servers with a `rail` do so \
+             over other links; join them, or leave `rail` out",
+            quoted(server)
+        );
+        section.error(key, why);
+        return None;
+    }
+    // Without servers every host reaches the first, or some do not.
+    let targets = HostId::first(if graph.has_servers() { hosts } else { 1 });
+    if let Some((host, target)) = cut_off(&graph.fabric(), targets) {
+        let [target, host] = [target, host].map(|host| &graph.nodes[host.index()].name);
+        let rules = match graph.has_servers() {
+            true => ", for packets inside a server do not leave it, and others leave by the rail of their destination",
+            false => "",
+        };
+        section.error(key, format!("no path leads from {target} to {host}{rules}; join them, or take one out"));
         return None;
     }
     Some(graph)
@@ -102,10 +119,10 @@ fn read(path: &Path, format: Option<GraphFormat>) -> Result<GraphFile, String> {
     }
 }
 
-fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '_>) -> Option<Vec<(String, Layer)>> {
+fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '_>) -> Option<Vec<Node>> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
-    for (i, NodeTable { id, kind, layer }) in nodes.into_iter().enumerate() {
+    for (i, NodeTable { id, kind, layer, forwards, server, rail }) in nodes.into_iter().enumerate() {
         if section.is_full() {
             break;
         }
@@ -129,9 +146,16 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
                 layer
             }
         };
-        all.push((id, layer));
+        let is_switch = kind == NodeKind::Switch;
+        if is_switch && forwards.is_some() {
+            wrong("is a switch, and switches forward; leave `forwards` out");
+        }
+        if rail.is_some() && (is_switch || server.is_none()) {
+            wrong("a `rail` is of hosts that have a `server`; leave it out");
+        }
+        all.push(Node { name: id, layer, forwards: forwards.unwrap_or(is_switch), server, rail });
     }
-    all.sort_by_key(|(_, layer)| *layer != Layer::Host); // stable: otherwise in the order of the file
+    all.sort_by_key(|node| node.layer != Layer::Host); // stable: otherwise in the order of the file
     section.is_good().then_some(all)
 }
 
@@ -191,26 +215,4 @@ fn cables(
         cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Cable { rate, delay })));
     }
     cables
-}
-
-/// A host that the first host has no path to. Hosts do not forward.
-fn cut_off(graph: &Graph, hosts: usize) -> Option<usize> {
-    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
-    for (from, to, _) in &graph.cables {
-        neighbours[from.index()].push(to.index());
-        neighbours[to.index()].push(from.index());
-    }
-    let mut reached = vec![false; graph.nodes.len()];
-    reached[0] = true;
-    let mut next = vec![0];
-    while let Some(node) = next.pop() {
-        if node >= hosts || node == 0 {
-            for to in &neighbours[node] {
-                if !std::mem::replace(&mut reached[*to], true) {
-                    next.push(*to);
-                }
-            }
-        }
-    }
-    (0..hosts).find(|host| !reached[*host])
 }

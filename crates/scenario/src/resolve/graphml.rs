@@ -74,7 +74,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         let at = format!("line {}", line(node));
         let id = node.attribute("id").ok_or(format!("{at}: a <node> without `id`"))?;
         let fixed = [("id", id)];
-        let table = entry(node, "node", &keys, &fixed, &["kind", "layer"]);
+        let table = entry(node, "node", &keys, &fixed, &["kind", "layer", "forwards", "server", "rail"]);
         let table = table.map_err(|why| format!("{at}, node {}: {why}", quoted(id)))?;
         file.nodes.push((at, table));
     }
@@ -101,6 +101,17 @@ fn is(node: Node<'_, '_>, name: &str) -> bool {
     node.tag_name().name() == name
 }
 
+/// The value of an attribute. networkx writes True and true; a word in place of a number is an
+/// error of its own.
+fn typed(name: &str, value: &str) -> Value {
+    match (name, value) {
+        ("forwards", "true" | "True") => Value::Bool(true),
+        ("forwards", "false" | "False") => Value::Bool(false),
+        ("rail", value) => value.parse().map_or_else(|_| value.into(), |rail: u32| rail.into()),
+        _ => value.into(),
+    }
+}
+
 /// A node or an edge: its `fixed` attributes, and the `wanted` ones of its data, as graphs carry
 /// other data too.
 fn entry<T: DeserializeOwned>(
@@ -111,7 +122,7 @@ fn entry<T: DeserializeOwned>(
     wanted: &[&str],
 ) -> Result<T, String> {
     let mut kept = Map::new();
-    let mut keep = |name: &str, value: &str| kept.insert(name.to_string(), Value::String(value.to_string()));
+    let mut keep = |name: &str, value: &str| kept.insert(name.to_string(), typed(name, value));
     fixed.iter().for_each(|(name, value)| drop(keep(name, value)));
     let wanted = |key: &Key<'_>| key.name.is_some_and(|name| wanted.contains(&name));
     for key in keys.iter().filter(|key| [kind, "all"].contains(&key.of) && wanted(key)) {

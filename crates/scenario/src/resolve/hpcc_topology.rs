@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     let mut file = GraphFile::default();
     for (i, is_switch) in is_switch.into_iter().enumerate() {
         let kind = if is_switch { NodeKind::Switch } else { NodeKind::Host };
-        file.nodes.push(("line 2".to_string(), NodeTable { id: i.to_string(), kind, layer: None }));
+        file.nodes.push(("line 2".to_string(), NodeTable::new(i.to_string(), kind, None)));
     }
     for (line, text) in lines {
         if file.edges.len() as u64 == links {

@@ -127,7 +127,7 @@ struct Builder {
 impl Builder {
     fn node(&mut self, id: String, layer: Layer, line: usize) {
         let kind = if layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch };
-        self.file.nodes.push((format!("line {line}"), NodeTable { id, kind, layer: Some(layer) }));
+        self.file.nodes.push((format!("line {line}"), NodeTable::new(id, kind, Some(layer))));
     }
 
     fn edge(&mut self, source: String, target: String, (rate, delay, line): (Rate, Time, usize)) {

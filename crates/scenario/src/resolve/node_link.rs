@@ -40,7 +40,8 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     for (i, node) in graph.nodes.ok_or_else(|| missing("nodes"))?.into_iter().enumerate() {
         let (at, node) = (place("nodes", i, node), value(node));
         let what = format!("{at}, node {}", name(&node, "id"));
-        let table = entry(&node, &["id", "kind", "layer"], &["id"]).map_err(|why| format!("{what}: {why}"))?;
+        let table = entry(&node, &["id", "kind", "layer", "forwards", "server", "rail"], &["id", "server"])
+            .map_err(|why| format!("{what}: {why}"))?;
         file.nodes.push((at, table));
     }
     for (i, edge) in graph.edges.ok_or_else(|| missing("edges"))?.into_iter().enumerate() {

@@ -62,8 +62,8 @@ fn check_path(names: &[String], (from, to): (NodeId, NodeId), fabric: &Fabric) -
                 return Err((Some(i + 1), why));
             }
         };
-        if ends[1] != to && ends[1].index() < fabric.hosts() && !fabric.hosts_forward() {
-            return Err((Some(i + 1), format!("{b} is a host, and hosts do not forward in this topology")));
+        if ends[1] != to && !fabric.forwards(ends[1]) {
+            return Err((Some(i + 1), format!("{b} is a host, and it does not forward")));
         }
         links.push(link);
     }

@@ -78,7 +78,7 @@ fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) ->
 }
 
 /// The components that switches and cables between them form, and the components to which hosts are
-/// joined: hosts do not forward, unless the fabric is server-centric.
+/// joined: most hosts do not forward.
 struct Joined {
     /// By host.
     components: Vec<Vec<u32>>,
@@ -91,7 +91,7 @@ struct Joined {
 impl Joined {
     fn new(fabric: &Fabric) -> Joined {
         let hosts = fabric.hosts();
-        let forwards = |node: NodeId| node.index() >= hosts || fabric.hosts_forward();
+        let forwards = |node: NodeId| fabric.forwards(node);
         let neighbours = |node: NodeId| fabric.links_from(node).map(|link| fabric.links()[link.index()].to);
         let mut component = vec![u32::MAX; fabric.nodes()];
         let mut count = 0;
@@ -121,9 +121,7 @@ impl Joined {
             all
         };
         let components: Vec<Vec<u32>> = NodeId::first(hosts).map(of_host).collect();
-        let between_hosts = |host: NodeId| {
-            neighbours(host).filter(|to| to.index() < hosts && !fabric.hosts_forward()).map(move |to| (host, to))
-        };
+        let between_hosts = |host: NodeId| neighbours(host).filter(|to| to.index() < hosts).map(move |to| (host, to));
         let cables = NodeId::first(hosts).flat_map(between_hosts).collect();
         let all = (0..count).any(|c| components.iter().all(|of_host| of_host.contains(&c)));
         Joined { components, cables, all }
@@ -200,7 +198,8 @@ const MOST_VISITS: usize = 1 << 23;
 /// theorem: a cut between a and b is one between c and a or c and b).
 fn one_stands_for_all(fabric: &Fabric, groups: usize) -> bool {
     let one_cable = |host| fabric.links_from(host).len() == 1;
-    groups > FEW && (fabric.hosts_forward() || NodeId::first(fabric.hosts()).all(one_cable))
+    let forwards = |host| fabric.forwards(host);
+    groups > FEW && (NodeId::first(fabric.hosts()).all(forwards) || NodeId::first(fabric.hosts()).all(one_cable))
 }
 
 /// Hosts by the switches that they are joined to.

@@ -1,8 +1,10 @@
 //! Graphs from JSON files and from the scenario itself.
 
-use linkpool_network::Layer;
+use linkpool_network::topology::{Generator, GpuServers};
+use linkpool_network::{Fabric, HostId, Layer, NodeId, Place, Routes, ShortestPaths};
 use linkpool_scenario::{Scenario, ScenarioError, load};
 use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
 use std::path::PathBuf;
 
 /// As networkx 3 writes it, with numbers for names and attributes that are none of ours.
@@ -419,5 +421,143 @@ fn what_is_wrong_with_a_topology_of_hpcc_is_named_with_its_line() {
         assert_ne!(text, HPCC, "{good}");
         let errors = hpcc(&format!("hpcc{i}"), &text).unwrap_err();
         assert!(errors[0].message.contains(message), "{bad}: {}", errors[0].message);
+    }
+}
+
+/// Nodes of two servers and a leaf, each `{ ... }` with what stands for its name.
+fn in_servers(more: [&str; 3]) -> String {
+    let [a0, b0, switch] = more;
+    format!(
+        "rate = \"10Gbps\"\ndelay = \"1us\"\nnodes = [\n{{ id = \"a0\", kind = \"host\"{a0} }},\n{{ id = \"a1\", kind = \"host\", \
+         server = \"a\" }},\n{{ id = \"b0\", kind = \"host\"{b0} }},\n{{ id = \"s\", kind = \"switch\"{switch} }},\n{{ id = \"p\", kind \
+         = \"switch\", layer = \"pcie\", server = \"a\" }},\n]\nedges = [{{ source = \"a0\", target = \"p\" }}, {{ source = \"a1\", \
+         target = \"p\" }}, {{ source = \"p\", target = \"s\" }}, {{ source = \"b0\", target = \"s\" }}]"
+    )
+}
+
+#[test]
+fn what_is_wrong_with_servers_is_named() {
+    const A: &str = ", server = \"a\"";
+    let good = load(&scenario(&in_servers([A, ", forwards = true", ""])), "x.toml", None, &[]).unwrap();
+    let written = good.to_toml();
+    assert_eq!(load(&written, "x.toml", None, &[]).unwrap(), good, "{written}");
+    let fabric = good.topology.fabric();
+    let forwards: Vec<bool> = fabric.node_ids().map(|node| fabric.forwards(node)).collect();
+    assert_eq!(forwards, [false, false, true, true, true]);
+    // The switch from PCIe to the leaf, and b0, which is a server by itself.
+    assert_eq!(fabric.access_rate(), 20e9);
+    for (more, key, line, message) in [
+        ([A, "", ", forwards = true"], "nodes.3", 9, "node \"s\": is a switch, and switches forward"),
+        ([A, ", rail = 0", ""], "nodes.2", 8, "node \"b0\": a `rail` is of hosts that have a `server`"),
+        ([A, "", ", server = \"b\", rail = 0"], "nodes.3", 9, "node \"s\": a `rail` is of hosts"),
+        (
+            [", server = \"a\", rail = 1", "", ""],
+            "nodes",
+            5,
+            "the hosts of server \"a\" reach each other over switches of layer pcie",
+        ),
+        ([A, A, ""], "nodes", 5, "no path leads from a0 to b0, for packets inside a server do not leave it"),
+        (["", A, ""], "nodes", 5, "no path leads from"),
+        ([A, "", ", server = 1"], "nodes.3.server", 9, "expected a string"),
+    ] {
+        let errors = load(&scenario(&in_servers(more)), "x.toml", None, &[]).unwrap_err();
+        let key = format!("topology.graph.{key}");
+        assert_eq!((errors[0].key.as_str(), errors[0].line), (key.as_str(), Some(line)), "{more:?}: {errors:#?}");
+        assert!(errors[0].message.contains(message), "{more:?}: {}", errors[0].message);
+    }
+}
+
+/// A graph of a fabric of GPU servers, in which names stand for places.
+fn as_graph(fabric: &Fabric) -> String {
+    let place = |node: NodeId| fabric.servers().unwrap().place(node.index());
+    let node = |node: NodeId| {
+        let is_host = fabric.layer(node) == Layer::Host;
+        let (kind, layer) = if is_host { ("host", "") } else { ("switch", fabric.layer(node).name()) };
+        let layer = if is_host { String::new() } else { format!(", layer = \"{layer}\"") };
+        let server = place(node).server().map(|server| format!(", server = \"server {server}\"")).unwrap_or_default();
+        let relays = fabric.servers().unwrap().relays();
+        let forwards = if is_host && fabric.forwards(node) { ", forwards = true" } else { "" };
+        let rail = place(node).rail().filter(|_| relays).map(|rail| format!(", rail = {rail}")).unwrap_or_default();
+        format!("{{ id = \"{}\", kind = \"{kind}\"{layer}{server}{forwards}{rail} }},\n", fabric.name(node))
+    };
+    let edge = |(i, l): (usize, &linkpool_network::LinkSpec)| {
+        let back = fabric.reverse(linkpool_network::LinkId::new(i)).index();
+        let (from, to) = (fabric.name(l.from), fabric.name(l.to));
+        let (rate, delay) = (l.rate.0, l.delay.0);
+        let text =
+            format!("{{ source = \"{from}\", target = \"{to}\", rate = \"{rate}bps\", delay = \"{delay}ps\" }},\n");
+        if i < back { text } else { String::new() }
+    };
+    let nodes: String = fabric.node_ids().map(node).collect();
+    let edges: String = fabric.links().iter().enumerate().map(edge).collect();
+    format!("nodes = [\n{nodes}]\nedges = [\n{edges}]")
+}
+
+/// All shortest paths from each host to each, by names.
+fn ways(fabric: &Fabric) -> Vec<Vec<Vec<String>>> {
+    let routes = Routes::new(fabric, 1);
+    let hosts = || HostId::first(fabric.hosts());
+    let pair = |(from, to): (HostId, HostId)| {
+        let mut paths = ShortestPaths::new(&routes, fabric, to);
+        let names = |path: Vec<_>| path.into_iter().map(|link| fabric.link_name(link)).collect::<Vec<_>>();
+        let mut all: Vec<_> = (0..paths.count(from.into())).map(|i| names(paths.nth(from, i))).collect();
+        all.sort();
+        all
+    };
+    hosts().flat_map(|a| hosts().map(move |b| (a, b))).filter(|(a, b)| a != b).map(pair).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Fabrics of GPU servers as graphs: the same paths between all GPUs, the same load, racks and
+    /// pods, and the same places.
+    #[test]
+    fn gpu_servers_as_a_graph_are_the_same(
+        (groups, servers_per_group) in (1u32..3, 1u32..3), (gpus, nics) in prop::sample::select(vec![(2, 2), (4, 4), (4, 2), (6, 3)]),
+        nvlink_switches in 1u32..3, spines in 1u32..3, kind in 0u32..4,
+    ) {
+        let t = GpuServers {
+            groups, servers_per_group, gpus, nics, nvlink_switches, spines,
+            rails: kind > 0, pxn: kind > 1, shared_spines: kind < 3,
+            nvlink_rate: Rate::gbps(400), nvlink_delay: Time::from_ns(200), pcie_rate: Rate::gbps(200), pcie_delay: Time::from_ns(300),
+            rate: Rate::gbps(100), delay: Time::from_ns(500), uplink_rate: Rate::gbps(100), uplink_delay: Time::from_us(1),
+        };
+        let drawn = t.fabric();
+        let graph = load(&scenario(&as_graph(&drawn)), "x.toml", None, &[]).unwrap().topology.fabric();
+        prop_assert_eq!(ways(&graph), ways(&drawn));
+        prop_assert_eq!(graph.access_rate(), drawn.access_rate());
+        prop_assert_eq!(graph.racks_and_pods(), drawn.racks_and_pods());
+        let servers = |f: &Fabric| (0..f.nodes()).map(|node| f.servers().unwrap().place(node).server()).collect::<Vec<_>>();
+        prop_assert_eq!(servers(&graph), servers(&drawn));
+        let inner = |f: &Fabric| (0..f.nodes()).map(|node| matches!(f.servers().unwrap().place(node), Place::Shared { .. })).collect::<Vec<_>>();
+        prop_assert_eq!(inner(&graph), inner(&drawn));
+    }
+}
+
+/// networkx writes True and true.
+#[test]
+fn graphml_says_which_hosts_forward() {
+    let key = |id: &str, name: &str, of: &str| {
+        format!("<key id=\"{id}\" for=\"node\" attr.name=\"{name}\" attr.type=\"{of}\" />\n  ")
+    };
+    let keys = [key("d4", "forwards", "boolean"), key("d5", "server", "string"), key("d6", "rail", "long")].concat();
+    let with = |test: &str, data: &str| {
+        let node = format!("<node id=\"left\"><data key=\"d0\">host</data>{data}</node>");
+        let text = GRAPHML.replace("<node id=\"left\"><data key=\"d0\">host</data></node>", &node);
+        from("graph.graphml", test, &text.replace("<graph ", &format!("{keys}<graph ")))
+    };
+    for (test, word, forwards) in [("true", "true", true), ("True", "True", true), ("false", "false", false)] {
+        let data = format!("<data key=\"d4\">{word}</data><data key=\"d5\">a</data><data key=\"d6\">3</data>");
+        let fabric = with(test, &data).unwrap().topology.fabric();
+        assert_eq!((fabric.name(0.into()), fabric.forwards(0.into())), ("left", forwards));
+        assert_eq!(fabric.servers().unwrap().place(0), Place::Host { server: 0, rail: Some(3) });
+    }
+    for (test, data, message) in [
+        ("yes", "<data key=\"d4\">yes</data>", "node \"left\": invalid type: string \"yes\", expected a boolean"),
+        ("rail", "<data key=\"d6\">x</data>", "node \"left\": invalid type: string \"x\", expected u32"),
+    ] {
+        let errors = with(test, data).unwrap_err();
+        assert!(errors[0].message.contains(message), "{}", errors[0].message);
     }
 }

@@ -36,7 +36,7 @@ fn each_mistake_is_named_with_its_remedy() {
         (one, r#"[["S1", "A1", "B1"]]"#, "paths.0", "must go from S1 to D1, both included"),
         (one, r#"[[]]"#, "paths.0", "must go from S1 to D1"),
         (one, r#"[["S1", "A1", "S1", "A1", "B1", "D1"]]"#, "paths.0.2", "S1 stands here twice"),
-        (one, r#"[["S1", "A1", "S3", "A3", "B3", "D1"]]"#, "paths.0.2", "S3 is a host, and hosts do not forward"),
+        (one, r#"[["S1", "A1", "S3", "A3", "B3", "D1"]]"#, "paths.0.2", "S3 is a host, and it does not forward"),
         (
             "control = \"reno\"\npaths = \"scatter\"",
             r#"[["S1", "A1", "B1", "D1"]]"#,

@@ -264,7 +264,7 @@ pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
         let mut next = Vec::new();
         for node in frontier {
             let is_host = node.index() < fabric.hosts();
-            if node != NodeId::from(from) && is_host && !fabric.hosts_forward() {
+            if node != NodeId::from(from) && is_host && !fabric.forwards(node) {
                 continue;
             }
             for link in fabric.links_from(node) {
