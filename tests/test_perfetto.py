@@ -446,6 +446,27 @@ def test_requests_are_tracks(served: linkpool.Result, tmp_path: Path) -> None:
     assert tracks["requests at S2"].counts == list(zip(times, (0, 1, 2, 0), strict=True))
 
 
+def test_steps_are_a_track(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """Four of 50 us for the first request, and one of 52 us for both, as worked out there."""
+    (tmp_path / "r.csv").write_text(LINES, encoding="utf-8")
+    result = linkpool.run(scenario(f"{RUN}[record]\nsteps = true\n"), out=tmp_path / "out")
+    begin = 105 + transfer(10)
+    edges = [begin + 50 * i for i in range(5)] + [begin + 252]
+    steps = result.decode_steps
+    assert steps["host"].unique().to_list() == ["S2"]
+    assert steps["step"].to_list() == [0, 1, 2, 3, 4]
+    assert steps["start_s"].to_list() == pytest.approx([edge / 1e6 for edge in edges[:-1]])
+    assert steps["end_s"].to_list() == pytest.approx([edge / 1e6 for edge in edges[1:]])
+    assert steps["computed_s"].to_list() == pytest.approx([5e-5] * 4 + [5.2e-5])
+    columns = steps.select("sequences", "joined", "tokens").rows()
+    assert columns == [(1, 1, 1), (1, 0, 1), (1, 0, 1), (1, 0, 1), (2, 1, 2)]
+    result.perfetto(tmp_path / "trace", requests=True)
+    [track] = [t for t in read(tmp_path / "trace").tracks.values() if t.name == "steps on S2"]
+    ns = [int(1000 * edge) for edge in edges]
+    named = [(f"step {i}", ns[i], ns[i + 1]) for i in range(5)]
+    assert sorted(track.slices) == named
+
+
 @pytest.mark.parametrize("drain", ["0s", "40ms"])
 def test_slices_of_many_requests_are_their_spans(tmp_path: Path, drain: str) -> None:
     """Also of requests that the end of the run cuts off. A lane has one request at a time."""

@@ -278,6 +278,27 @@ def test_what_first_tokens_were_made_of(tmp_path: Path) -> None:
     assert page["end"] == 1.0, "some requests last to the end of the run"
 
 
+def test_the_table_of_steps_is_by_size_of_the_batch(tmp_path: Path) -> None:
+    """Two of one sequence, one of two; the last was cut off."""
+    of = {"label": "chat", "host": "h0"}
+    rows: list[dict[str, object]] = [
+        {**of, "start_s": 0.0, "end_s": 2e-5, "computed_s": 1e-5, "sequences": 1, "tokens": 1},
+        {**of, "start_s": 2e-5, "end_s": 6e-5, "computed_s": 2e-5, "sequences": 1, "tokens": 1},
+        {**of, "start_s": 6e-5, "end_s": 7e-5, "computed_s": 1e-5, "sequences": 2, "tokens": 2},
+        {**of, "start_s": 7e-5, "computed_s": 1e-5, "sequences": 2},
+    ]
+    steps = table("decode_steps", rows)
+    page = data(written(tmp_path, [finished(1e-4)], decode_steps=steps))
+    [found] = [one for one in page["tables"] if one["title"] == "Decode steps"]
+    assert found["names"] == [
+        *("label", "sequences", "steps", "mean_s", "p50_s", "max_s", "computed_share", "tokens")
+    ]
+    assert found["rows"] == [
+        ["chat", 1, 2, 3e-5, 3e-5, 4e-5, 0.5, 2],
+        ["chat", 2, 1, pytest.approx(1e-5), pytest.approx(1e-5), pytest.approx(1e-5), 1.0, 2],
+    ]
+
+
 def test_the_table_of_requests_is_by_time_to_the_first_token(tmp_path: Path) -> None:
     found = data(written(tmp_path, [finished(0.1)], requests=lives()))["requests"]
     names = found["table"]["names"]

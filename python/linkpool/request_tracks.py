@@ -25,11 +25,14 @@ def request_tracks(result: Result) -> Iterator[bytes]:
 
     Each job has a group: its requests, of which those that overlap are on several lanes, with what
     they do as slices; a track for each prefill instance, with a slice for each prompt; and counters
-    of the requests that each decode instance has.
+    of the requests that each decode instance has. Steps of decode instances have tracks where the
+    result has them.
     """
     spans = request_spans(result)
     until = spans.group_by("workload", "request").agg(until_s=pl.col("end_s").max())
     rows = result.requests.join(until, on=["workload", "request"])
+    steps = result.decode_steps if result.has("decode_steps") else None
+    until_ns = _ns(float(result.run["simulated_s"]))
     numbers = count(FIRST)
     events: Events = []
     for _, of in rows.group_by("workload", maintain_order=True):
@@ -40,6 +43,9 @@ def request_tracks(result: Result) -> Iterator[bytes]:
         yield from _lanes(of, own, group, numbers, events)
         yield from _prefill(of, group, numbers, events)
         yield from _decode(of, group, numbers, events)
+        if steps is not None:
+            own_steps = steps.filter(workload=of["workload"][0])
+            yield from _steps(own_steps, until_ns, group, numbers, events)
     # What happens at one time on a track stays in order.
     yield from (packet for _, packet in sorted(events, key=lambda event: event[0]))
 
@@ -109,6 +115,20 @@ def _decode(
         for at in sorted(changes):
             level += changes[at]
             events.append((at, packets.count(at, track, level)))
+
+
+def _steps(
+    steps: pl.DataFrame, until: int, group: int, numbers: Iterator[int], events: Events
+) -> Iterator[bytes]:
+    for (host,), of in steps.group_by("host", maintain_order=True):
+        track = next(numbers)
+        yield packets.track(track, f"steps on {host}", group)
+        for row in of.iter_rows(named=True):
+            begin = _ns(row["start_s"])
+            end = until if row["end_s"] is None else _ns(row["end_s"])
+            said = {"sequences": row["sequences"], "joined": row["joined"]}
+            events.append((begin, packets.begin(begin, track, f"step {row['step']}", said)))
+            events.append((end, packets.end(end, track)))
 
 
 def _named(doing: str, row: Mapping[str, Any]) -> str:

@@ -213,6 +213,11 @@ class Result:
         """What ranks of jobs do over time, where the scenario's `[record]` asks for it."""
         return self._table("rank_spans")
 
+    @cached_property
+    def decode_steps(self) -> pl.DataFrame:
+        """Steps of instances that decode, where the scenario's `[record]` asks for them."""
+        return self._table("decode_steps")
+
     def numbers(self, table: str, *names: str) -> list[npt.NDArray[np.float64]]:
         """Return columns of numbers or flags as arrays, without polars: NaN where there is none.
 

@@ -43,7 +43,7 @@ pub use results::outcome::{
 pub use results::passing::Passed;
 pub use results::read::{TableCells, read_columns, read_numbers, table_columns};
 pub use results::readable::check_table;
-pub use results::sample::{Sample, Value};
+pub use results::sample::{DecodeStep, Sample, Value};
 pub use results::sink::Sink;
 pub use results::summary::summarise;
 pub use results::tables::{Unknown, tables};

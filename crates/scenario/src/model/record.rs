@@ -10,6 +10,9 @@ settings! {
         /// What each rank of a job does over time, where a workload is of the kind `program` or
         /// `training`: [`rank_spans.parquet`](results.md#rank_spans).
         ranks: bool = false;
+        /// Each step of the instances that decode, where a workload is of the kind `inference`:
+        /// [`decode_steps.parquet`](results.md#decode_steps).
+        steps: bool = false;
     }
     tables {
         /// Queue length of these links.

@@ -111,6 +111,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     scenario.record = record::resolve(&known, period, labels, &transports.resolved, top);
     check_records(&scenario.record, queue.as_ref(), report);
     check_ranks(&scenario.record, &workloads.resolved, report);
+    check_steps(&scenario.record, &workloads.resolved, report);
     if let Some((queue, layers)) = queue {
         (scenario.queue, scenario.layer_queues) = (queue, layers);
     }
@@ -268,6 +269,15 @@ fn check_ranks(record: &Record, workloads: &[Workload], report: &mut Report<'_>)
     if record.ranks && report.is_good() && !workloads.iter().any(has_ranks) {
         let why = "there is no rank; write [[workload.program]] or [[workload.training]], or leave it out";
         report.error(&KeyPath::default().at("record").at("ranks"), why);
+    }
+}
+
+/// Steps of decode instances are recorded where there are some.
+fn check_steps(record: &Record, workloads: &[Workload], report: &mut Report<'_>) {
+    let is_served = |workload: &Workload| matches!(workload.kind, WorkloadKind::Inference(_));
+    if record.steps && report.is_good() && !workloads.iter().any(is_served) {
+        let why = "there is no decode instance; write [[workload.inference]], or leave it out";
+        report.error(&KeyPath::default().at("record").at("steps"), why);
     }
 }
 

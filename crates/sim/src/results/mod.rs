@@ -2,6 +2,7 @@
 
 pub(crate) mod changes_table;
 pub(crate) mod column;
+pub(crate) mod decode_steps_table;
 pub(crate) mod elsewhere;
 pub(crate) mod event;
 pub(crate) mod flows_table;

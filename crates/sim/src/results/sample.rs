@@ -5,6 +5,7 @@ use crate::results::timeline::RankEvent;
 use linkpool_network::{LinkId, OnWire, PauseChange, RareEvents};
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
+use linkpool_workload::serving::Step;
 
 /// A row of a time series.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,6 +82,25 @@ pub enum Value {
     Pause(PauseChange),
     /// Something happens to a rank.
     Rank(RankEvent),
+    /// A step of a decode instance is over, or the run is.
+    Step(DecodeStep),
+}
+
+/// A step of a decode instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DecodeStep {
+    /// Place of the model in the plan.
+    pub served: u32,
+    /// The decode instance.
+    pub instance: u32,
+    /// Its number and its batch.
+    pub step: Step,
+    /// When it began.
+    pub start: Time,
+    /// For how long the instance has computed for it, or computes when the run ends.
+    pub computed: Time,
+    /// Is it over?
+    pub over: bool,
 }
 
 impl Sample {
@@ -97,6 +117,9 @@ impl Sample {
             // Events of a rank at one time have their order.
             Value::Rank(RankEvent { programs, rank, number, .. }) => {
                 (self.at, 6, programs, u64::from(rank) << 32 | u64::from(number))
+            }
+            Value::Step(DecodeStep { served, instance, step, .. }) => {
+                (self.at, 7, served, u64::from(instance) << 32 | u64::from(step.number))
             }
         }
     }

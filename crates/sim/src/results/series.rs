@@ -2,6 +2,7 @@
 
 use crate::plan::{FlowId, Plan};
 use crate::results::column::{Row, TableInfo, table};
+use crate::results::decode_steps_table::DecodeStepRow;
 use crate::results::rank_spans_table::RankSpanRow;
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
@@ -201,6 +202,7 @@ pub(crate) struct SeriesTables<'p> {
     counters: Option<Table>,
     pauses: Option<Table>,
     ranks: Option<(Timeline, Table)>,
+    steps: Option<Table>,
 }
 
 impl<'p> SeriesTables<'p> {
@@ -217,6 +219,7 @@ impl<'p> SeriesTables<'p> {
             counters: wanted(record.counters.is_some(), Table::create::<CounterRow<'_>>)?,
             pauses: wanted(record.pauses.is_some(), Table::create::<PauseEventRow<'_>>)?,
             ranks: wanted(record.ranks, Table::create::<RankSpanRow<'_>>)?.map(|table| (Timeline::new(plan), table)),
+            steps: wanted(record.steps, Table::create::<DecodeStepRow<'_>>)?,
         })
     }
 
@@ -254,12 +257,13 @@ impl<'p> SeriesTables<'p> {
                 });
                 written
             }
+            Value::Step(of) => push(&mut self.steps, &DecodeStepRow { plan: self.plan, at, of }),
         }
     }
 
     pub(crate) fn close(self) -> Result<()> {
         let ranks = self.ranks.map(|(_, table)| table);
-        let all = [self.queue, self.cwnd, self.rate, self.rtt, self.counters, self.pauses, ranks];
+        let all = [self.queue, self.cwnd, self.rate, self.rtt, self.counters, self.pauses, ranks, self.steps];
         all.into_iter().flatten().try_for_each(Table::close)
     }
 }
@@ -269,7 +273,7 @@ fn push<R: Row>(table: &mut Option<Table>, row: &R) -> Result<()> {
 }
 
 /// The tables of series.
-pub(super) const SERIES: [TableInfo; 7] = [
+pub(super) const SERIES: [TableInfo; 8] = [
     QueueRow::TABLE,
     CwndRow::TABLE,
     RateRow::TABLE,
@@ -277,4 +281,5 @@ pub(super) const SERIES: [TableInfo; 7] = [
     CounterRow::TABLE,
     PauseEventRow::TABLE,
     RankSpanRow::TABLE,
+    DecodeStepRow::TABLE,
 ];

@@ -5,10 +5,11 @@ use crate::host::component::{Component, Context};
 use crate::host::message::{Message, Serve};
 use crate::plan::{FlowId, Plan, PlannedServing};
 use crate::results::outcome::RequestOutcome;
+use crate::results::sample::{DecodeStep, Sample, Value};
 use crate::results::sink::Limit;
 use linkpool_network::{HostId, Network, NodeId};
 use linkpool_units::Time;
-use linkpool_workload::serving::{Action, Decoder, FirstToken, Payload, Router};
+use linkpool_workload::serving::{Action, Decoder, FirstToken, Payload, Router, Step};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -64,6 +65,15 @@ pub(crate) struct Instances<'p> {
     sent: Vec<Vec<u32>>,
     /// Empty, for use.
     actions: Vec<Action>,
+    /// The steps that go on, by place of the model and by decode instance; empty unless they are recorded.
+    steps: Vec<Vec<Going>>,
+}
+
+/// A step that goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Going {
+    start: Time,
+    computed: Time,
 }
 
 impl<'p> Instances<'p> {
@@ -71,6 +81,7 @@ impl<'p> Instances<'p> {
         let decoders = |planned: &'p PlannedServing| {
             (0..planned.serving.decode.len() as u32).map(|i| Decoder::new(&planned.serving, i)).collect()
         };
+        let recorded = plan.served.iter().filter(|_| plan.record.steps);
         Instances {
             plan,
             served,
@@ -78,6 +89,7 @@ impl<'p> Instances<'p> {
             decoders: plan.served.iter().map(decoders).collect(),
             sent: plan.served.iter().map(|planned| vec![0; planned.instances()]).collect(),
             actions: Vec::new(),
+            steps: recorded.map(|planned| vec![Going::default(); planned.serving.decode.len()]).collect(),
         }
     }
 
@@ -148,7 +160,13 @@ impl<'p> Instances<'p> {
         act: impl FnOnce(&mut Decoder<'p>, &mut Vec<Action>),
     ) {
         let mut actions = std::mem::take(&mut self.actions);
-        act(&mut self.decoders[served as usize][instance as usize], &mut actions);
+        let decoder = &mut self.decoders[served as usize][instance as usize];
+        let before = decoder.step();
+        act(decoder, &mut actions);
+        let after = decoder.step();
+        if before.map(|step| step.number) != after.map(|step| step.number) {
+            self.record((served, instance), before, true, context);
+        }
         let serving = &self.plan.served[served as usize].serving;
         let here = NodeId::from(serving.decode[instance as usize]);
         for action in actions.drain(..) {
@@ -158,6 +176,10 @@ impl<'p> Instances<'p> {
                     self.send(served, from, (to, bytes, payload), context);
                 }
                 Action::Compute(time) => {
+                    if let Some(steps) = self.steps.get_mut(served as usize) {
+                        let computed = &mut steps[instance as usize].computed;
+                        *computed = computed.saturating_add(time);
+                    }
                     let at = context.now.saturating_add(time);
                     context.leave(here, at, Message::Serve(served, Serve::Stepped(instance)));
                 }
@@ -177,6 +199,20 @@ impl<'p> Instances<'p> {
             }
         }
         self.actions = actions;
+    }
+}
+
+impl Instances<'_> {
+    /// If steps are recorded: `step`, if one was going on, has ended or is cut off, and perhaps the next begins.
+    fn record(&mut self, (served, instance): (u32, u32), step: Option<Step>, over: bool, context: &Context) {
+        let Some(steps) = self.steps.get_mut(served as usize) else { return };
+        let going = &mut steps[instance as usize];
+        if let Some(step) = step {
+            let Going { start, computed } = *going;
+            let value = Value::Step(DecodeStep { served, instance, step, start, computed, over });
+            context.sample([Sample { at: context.now, value }]);
+        }
+        *going = Going { start: context.now, computed: Time::ZERO };
     }
 }
 
@@ -211,8 +247,16 @@ impl Component for Instances<'_> {
         self.with((served, to), context, |decoder, actions| decoder.arrived(from, payload, actions));
     }
 
-    /// Records the requests that are not answered.
+    /// Records the requests that are not answered, and the steps that go on.
     fn on_end(&mut self, _: &mut Network, context: &mut Context) {
+        for served in 0..self.steps.len() {
+            for instance in 0..self.steps[served].len() {
+                let step = self.decoders[served][instance].step();
+                if context.is_mine(self.plan.served[served].serving.decode[instance].into()) && step.is_some() {
+                    self.record((served as u32, instance as u32), step, false, context);
+                }
+            }
+        }
         for (served, planned) in (0u32..).zip(&self.plan.served) {
             if !context.is_mine(NodeId::from(planned.serving.prefill[0])) {
                 continue;

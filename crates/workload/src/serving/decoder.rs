@@ -36,6 +36,17 @@ pub enum Action {
     Over(u32),
 }
 
+/// A step of a decode instance that goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Its number at the instance, from 0.
+    pub number: u32,
+    /// Sequences of its batch, each of which gets a token.
+    pub sequences: u32,
+    /// Of these, those of whom it is the first step.
+    pub joined: u32,
+}
+
 /// The state of a decode instance.
 ///
 /// With experts, all instances step together, as each waits for the tokens of all others in each
@@ -51,6 +62,9 @@ pub struct Decoder<'s> {
     /// The batch: requests, and how many tokens each still gets.
     batch: Vec<(u32, u32)>,
     at: At,
+    /// Steps that have begun, and how many sequences joined with the last.
+    steps: u32,
+    joined: u32,
     exchanges: Exchanges,
     random: Option<Stream>,
 }
@@ -91,7 +105,14 @@ impl<'s> Decoder<'s> {
     pub fn new(serving: &'s Serving, me: u32) -> Decoder<'s> {
         let random = serving.experts.as_ref().map(|(_, streams)| streams[me as usize].clone());
         let (waiting, batch) = (VecDeque::new(), Vec::new());
-        Decoder { serving, me, waiting, batch, at: At::Rest, exchanges: Exchanges::default(), random }
+        let exchanges = Exchanges::default();
+        Decoder { serving, me, waiting, batch, at: At::Rest, steps: 0, joined: 0, exchanges, random }
+    }
+
+    /// The step that goes on.
+    pub fn step(&self) -> Option<Step> {
+        let step = Step { number: self.steps.wrapping_sub(1), sequences: self.batch.len() as u32, joined: self.joined };
+        (self.at != At::Rest).then_some(step)
     }
 
     fn others(&self) -> u32 {
@@ -136,11 +157,14 @@ impl<'s> Decoder<'s> {
 
     /// Takes requests into the batch as they came, while there is room; computes if there are any.
     fn begin_step(&mut self, out: &mut Vec<Action>) {
+        let before = self.batch.len();
         while self.batch.len() < self.serving.batch as usize
             && let Some(request) = self.waiting.pop_front()
         {
             self.batch.push((request, self.serving.to_decode(request)));
         }
+        self.joined = (self.batch.len() - before) as u32;
+        self.steps = self.steps.wrapping_add(1);
         self.exchanges.layer = 0;
         self.compute_layer(out);
     }

@@ -9,7 +9,7 @@ mod decoder;
 mod experts;
 mod router;
 
-pub use decoder::{Action, Decoder, Payload};
+pub use decoder::{Action, Decoder, Payload, Step};
 pub use experts::{Experts, zipf};
 pub use router::Router;
 

@@ -70,8 +70,29 @@ def tables(result: Result) -> list[dict[str, Any]]:
         note = "" if jobs.height <= MOST_ROWS else f"the {MOST_ROWS} slowest of {jobs.height}"
         chosen = ["label", "kind", "job", "start_s", "jct_s", "flows", "measured"]
         found.append(table("Jobs", note, jobs.select(chosen).head(MOST_ROWS)))
+    if result.has("decode_steps") and not result.decode_steps.is_empty():
+        steps = decode_steps(result.decode_steps)
+        note = "by the sequences of their batches; 0: an instance takes part for its experts alone"
+        found.append(table("Decode steps", note, steps.head(MOST_ROWS)))
     workloads = result.workloads.select(
         "label", "kind", "transport", "sizes", "mean_bytes", "load", "not_started"
     )
     found.append(table("Workloads", "", workloads))
     return found
+
+
+def decode_steps(steps: pl.DataFrame) -> pl.DataFrame:
+    """Return how long the steps took that were over, by label and size of the batch."""
+    took = steps.drop_nulls("end_s").with_columns(time_s=pl.col("end_s") - pl.col("start_s"))
+    return (
+        took.group_by("label", "sequences")
+        .agg(
+            pl.len().alias("steps"),
+            pl.col("time_s").mean().alias("mean_s"),
+            pl.col("time_s").median().alias("p50_s"),
+            pl.col("time_s").max().alias("max_s"),
+            (pl.col("computed_s").sum() / pl.col("time_s").sum()).alias("computed_share"),
+            pl.col("tokens").sum(),
+        )
+        .sort("label", "sequences")
+    )
