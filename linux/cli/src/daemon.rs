@@ -53,7 +53,9 @@ impl Daemon {
         for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
             signal_hook::flag::register(signal, stop.clone())?;
         }
-        let report = daemon::run(&Config { namespaces, rule }, &stop, || eprintln!("serving"))?;
+        // A controller that is loaded later is not served: its name is missing here.
+        let report =
+            daemon::run(&Config { namespaces, rule }, &stop, |names| eprintln!("serving {}", names.join(", ")))?;
         eprintln!(
             "opened {} subflows; set {} flags; {} commands failed; from event to effect: {}",
             report.opened, report.flags_set, report.failed, report.latency

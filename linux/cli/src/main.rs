@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 /// linkpool's multipath congestion control on unmodified Linux.
 #[derive(Debug, Parser)]
-#[command(name = "linkpool-linux", version, disable_help_subcommand = true)]
+#[command(name = "linkpool-linux", version, disable_help_subcommand = true, max_term_width = 80)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

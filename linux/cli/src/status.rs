@@ -46,9 +46,8 @@ impl Status {
     }
 
     fn controller(&self, controller: &Instance, text: &mut String) -> Result<()> {
-        let draining = if controller.draining { " (unloaded; for connections that use it still)" } else { "" };
         let params = settings::describe(&controller.algorithm, &controller.params()?);
-        writeln!(text, "{}{draining}: {} {params}", controller.name, controller.algorithm.name)?;
+        writeln!(text, "{}: {} {params}", controller.described(), controller.algorithm.name)?;
         let counted = COUNTERS.iter().zip(controller.counters()?).map(|(name, n)| format!("{n} {name}"));
         writeln!(text, "  {}", counted.collect::<Vec<_>>().join(", "))?;
         let connections = controller.connections()?;

@@ -177,6 +177,12 @@ pub fn find(name: &str) -> Result<Instance> {
 }
 
 impl Instance {
+    /// Its name, and whether it is unloaded.
+    pub fn described(&self) -> String {
+        let left = if self.draining { " (unloaded; for connections that use it still)" } else { "" };
+        format!("{}{left}", self.name)
+    }
+
     fn map(&self, name: &str) -> Result<&MapHandle> {
         self.maps.get(name).with_context(|| format!("{}: its program has no map `{name}`", self.name))
     }

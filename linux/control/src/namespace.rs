@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::collections::HashSet;
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -96,7 +97,16 @@ impl Namespace {
     /// Changes a setting.
     pub fn set(&self, name: &str, value: &str) -> Result<()> {
         let write = || fs::write(Path::new("/proc/sys").join(name), value);
-        self.within(|| write().with_context(|| format!("{name} = {value}")))
+        self.within(|| {
+            write().or_else(|error| {
+                ensure!(
+                    error.kind() != io::ErrorKind::PermissionDenied,
+                    "no right to set {} (CAP_NET_ADMIN): run it as root, e.g. by sudo",
+                    name.replace('/', ".")
+                );
+                Err(error).with_context(|| format!("{name} = {value}"))
+            })
+        })
     }
 }
 

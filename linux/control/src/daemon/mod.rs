@@ -16,7 +16,7 @@ pub use latency::Latency;
 pub use paths::Rule;
 pub use server::Server;
 
-use crate::instance;
+use crate::instance::{self, Instance};
 use crate::namespace::Namespace;
 use crate::netlink::PathManager;
 use crate::realtime::hurry;
@@ -53,23 +53,24 @@ pub struct Report {
     pub latency: Latency,
 }
 
-/// Serves the controllers that are loaded now, until `stop` is set. `started` is called once
-/// everything is in order. From then on this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and
-/// no other capability, and real-time priority if it may.
-pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> Result<Report> {
+/// Serves the controllers that are loaded now, until `stop` is set. `started` is called with their
+/// names once everything is in order. From then on this thread has CAP_BPF, CAP_NET_ADMIN and
+/// CAP_PERFMON, and no other capability, and real-time priority if it may.
+pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce(&[String])) -> Result<Report> {
     ensure!(!config.namespaces.is_empty(), "no network namespace to serve");
-    let _takeover = Takeover::of_all(&config.namespaces)?;
-    let managers = config.namespaces.iter().map(|n| Ok((n.inode, PathManager::of(n)?))).collect::<Result<_>>()?;
     let controllers = instance::all()?;
     ensure!(!controllers.is_empty(), "no controller is loaded: load one first, e.g. `linkpool-linux load amp`");
+    let _takeover = Takeover::of_all(&config.namespaces)?;
+    let managers = config.namespaces.iter().map(|n| Ok((n.inode, PathManager::of(n)?))).collect::<Result<_>>()?;
     for controller in &controllers {
         config.rule.tell(controller)?;
     }
+    let names: Vec<String> = controllers.iter().map(Instance::described).collect();
     let mut server = Server::new(config.rule.clone(), managers, controllers)?;
     let real_time = hurry(PRIORITY).is_ok();
     drop_rights()?;
     server.begin()?;
-    started();
+    started(&names);
     Ok(Report { real_time, ..server.serve(stop)? })
 }
 

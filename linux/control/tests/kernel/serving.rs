@@ -33,7 +33,7 @@ impl Serving {
         let (ready, started) = channel();
         let thread = thread::spawn({
             let stop = stop.clone();
-            move || daemon::run(&config, &stop, move || ready.send(()).unwrap())
+            move || daemon::run(&config, &stop, move |_| ready.send(()).unwrap())
         });
         started.recv_timeout(Duration::from_secs(60)).expect("the daemon starts");
         Serving { stop, thread: Some(thread), _alone: alone }
@@ -276,7 +276,7 @@ fn manager(namespace: &Namespace) -> String {
 /// Why a second daemon, which is to serve `namespace`, does not begin.
 fn refused(namespace: &Namespace) -> String {
     let config = Config { namespaces: vec![namespace.clone()], rule: Rule::default() };
-    let ended = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
+    let ended = daemon::run(&config, &Arc::new(AtomicBool::new(false)), |_| panic!("a second daemon serves"));
     ended.unwrap_err().to_string()
 }
 
