@@ -2,12 +2,14 @@
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from linkpool import Scenario
+from linkpool import Scenario, _core
+from linkpool.study.toml import dumps
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -75,3 +77,42 @@ def test_what_an_example_lacks_does_not_hide_what_is_wrong() -> None:
     wrong = '[transport.t]\ncontrol = "dctcp"\npaths = "disjunct"\n'
     with pytest.raises(ValueError, match=r"transport\.t\.paths"):
         Scenario.of(**(tomllib.loads(wrong) | lacking(wrong))).check()
+
+
+def _floats(value: object, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Give the place of each number with a point."""
+    if isinstance(value, float):
+        yield at
+    elif isinstance(value, dict | list):
+        within = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in within:
+            yield from _floats(inner, (*at, key))
+
+
+@pytest.mark.parametrize("control", [None, "amp", "dctcp", "swift", "uet", "dcqcn", "hpcc-pint"])
+def test_a_number_that_is_not_finite_is_one_error(control: str | None) -> None:
+    """What is compared with NaN is neither right nor wrong, and brought errors of other keys."""
+    places: set[tuple[str | int, ...]] = set()
+    for file in sorted(DOCS.rglob("*.toml")) if control is None else [DOCS / "incast.toml"]:
+        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        if "topology" not in given or "controls" in given:
+            continue  # not a scenario, or code that is not run here
+        if control is not None:
+            given["transport"] = {"t": {"control": control}}
+        if control == "uet":
+            given["queue"] = {"discipline": "trimming"}
+        as_run = _core.check(dumps(given), str(file), 1, [])
+        for at in _floats(tomllib.loads(as_run)):
+            kind = (*at[:1], *at[2:]) if at[0] == "transport" else at
+            # `leaving`, which is written, needs the weight 1, and says so.
+            if kind in places or at == ("queue", "red", "weight"):
+                continue
+            places.add(kind)
+            key = ".".join(map(str, at))
+            for word in ("nan", "inf", "-inf"):
+                with pytest.raises(_core.ScenarioError) as error:
+                    _core.check(as_run, str(file), 1, [(key, word)])
+                ((_, _, blamed, message),) = error.value.errors
+                assert blamed == key
+                assert message.startswith(f"expected a finite number, found {word} (from --set ")
+    assert len(places) > (10 if control is None else 0)

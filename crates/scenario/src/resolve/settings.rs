@@ -140,9 +140,8 @@ impl Visit for TableChecker<'_, '_, '_> {
         if let (false, Some(to)) = (state.applies, state.condition) {
             let written = self.section.has(setting.key);
             self.section.check(!written, setting.key, format!("applies only to {to}; leave it out"));
-        } else if setting.fallback == Fallback::Preset || self.section.is_good() || self.section.has(setting.key) {
-            // A default that follows from a wrong value is no mistake of its own.
-            refuse(setting.key, state.wrong, self.section);
+        } else {
+            refuse_setting(setting, state.wrong, self.section);
         }
     }
 
@@ -168,6 +167,14 @@ impl Visit for TableChecker<'_, '_, '_> {
                 self.section.check(!written, name, format!("applies with {key} = {name:?}; leave it out"));
             }
         }
+    }
+}
+
+/// An error about a setting that is wrong. A default that follows from a wrong value is no mistake
+/// of its own.
+fn refuse_setting(setting: &Setting, wrong: Option<Wrong>, section: &mut Section<'_, '_>) {
+    if setting.fallback == Fallback::Preset || section.is_good() || section.has(setting.key) {
+        refuse(setting.key, wrong, section);
     }
 }
 
@@ -204,7 +211,7 @@ impl Visit for Checker<'_, '_, '_> {
                 None => {}
             }
         }
-        refuse(key, state.wrong, self.section);
+        refuse_setting(setting, state.wrong, self.section);
     }
 
     fn table<S: Declared>(

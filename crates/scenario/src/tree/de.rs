@@ -113,6 +113,10 @@ impl<'de> Deserializer<'de> for &'de Node {
         match &self.value {
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Integer(n) => visitor.visit_i64(*n),
+            // No key takes it, and what is compared with it is neither right nor wrong.
+            Value::Float(x) if !x.is_finite() => visitor
+                .visit_f64::<ReadError>(*x)
+                .and_then(|_| Err(ReadError::Other(format!("expected a finite number, found {x}").to_lowercase()))),
             Value::Float(x) => visitor.visit_f64(*x),
             Value::Boolean(b) => visitor.visit_bool(*b),
             Value::Datetime => Err(ReadError::invalid_type(self.value.unexpected(), &visitor)),

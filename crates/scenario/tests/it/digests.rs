@@ -41,6 +41,9 @@ fn each_mistake_is_named_with_its_remedy() {
     #[rustfmt::skip]
     let cases = [
         ("pint_base = 1.0", "transport.t.pint_base", "1 is no base; it is at least 1.001 and at most 16"),
+        ("pint_base = nan", "transport.t.pint_base", "expected a finite number, found nan"),
+        ("pint_base = inf", "transport.t.pint_base", "expected a finite number, found inf"),
+        ("pint_base = -7.0", "transport.t.pint_base", "-7 is no base"),
         ("pint_base = 17.0", "transport.t.pint_base", "17 is no base"),
         ("pint_bits = 0", "transport.t.pint_bits", "0 bits are no digest; it has 1 to 16"),
         ("pint_bits = 17", "transport.t.pint_bits", "17 bits are no digest"),
