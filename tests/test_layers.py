@@ -23,10 +23,11 @@ LAYERS = {
     "transport": 2,
     "network": 3,
     "workload": 4,
-    "scenario": 5,
-    "sim": 6,
-    "python": 7,
-    "capi": 7,
+    "formats": 5,
+    "scenario": 6,
+    "sim": 7,
+    "python": 8,
+    "capi": 8,
 }
 
 # The same of linux/, by the names of its packages. Of crates/ it may use any but

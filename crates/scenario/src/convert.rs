@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use linkpool_formats::program::{read_goal, read_goal_binary, write_goal, write_goal_binary};
 use linkpool_workload::WorkloadKind;
-use linkpool_workload::program::{Programs, check, read_goal, read_goal_binary, write_goal, write_goal_binary};
+use linkpool_workload::program::{Programs, check};
 
 use crate::load::load;
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::quote::one_line;
 use crate::schema::tables_with;
 use crate::tree::{KeyPath, Node, Origin, ReadError};
+use linkpool_formats::one_line;
 use linkpool_settings::closest;
 
 /// The most errors that are listed; further ones are counted.

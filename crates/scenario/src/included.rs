@@ -11,7 +11,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// The text of the file at `path`, or why there is none.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
-    text(bytes(path)?)
+    linkpool_formats::text(bytes(path)?)
 }
 
 /// The content of the file at `path`, or why there is none.
@@ -22,12 +22,6 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("is not a regular file".to_string());
     }
     read_at_most(File::open(path).map_err(cannot)?, MOST_BYTES)
-}
-
-/// `bytes` as text, without the byte order mark with which some programs begin it.
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|_| "is not a text file (UTF-8)".to_string())?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
 /// What a SHA-256 has come to, in hex.
@@ -67,15 +61,6 @@ mod tests {
     fn files_are_read_up_to_the_bound_and_no_further() {
         assert_eq!(read_at_most(&b"abcd"[..], 4).unwrap(), b"abcd");
         assert!(read_at_most(std::io::repeat(b'x'), 4).unwrap_err().contains("is larger than"));
-    }
-
-    /// A byte order mark is one at the beginning alone.
-    #[test]
-    fn text_is_utf_8_without_its_mark() {
-        let of = |bytes: &[u8]| text(bytes.to_vec());
-        assert_eq!(of(b"\xef\xbb\xbfa\xef\xbb\xbf").unwrap(), "a\u{feff}");
-        assert_eq!(of(b"a").unwrap(), "a");
-        assert!(of(b"\xff").unwrap_err().contains("not a text file"));
     }
 
     #[test]

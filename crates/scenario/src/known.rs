@@ -8,7 +8,7 @@ use linkpool_units::HostId;
 
 use crate::hosts::names_of_hosts;
 use crate::included;
-use crate::quote::quoted;
+use linkpool_formats::quoted;
 
 /// What a scenario has, by name; `None`: it is not known, because it is in error.
 pub(crate) struct Known<'f> {

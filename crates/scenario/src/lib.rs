@@ -17,7 +17,6 @@ mod known;
 mod load;
 mod model;
 mod pausing;
-mod quote;
 mod reference;
 mod resolve;
 mod schema;

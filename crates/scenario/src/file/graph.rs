@@ -1,10 +1,9 @@
 //! Any graph: its nodes and edges with the names that networkx gives them in its node-link form.
 
+use linkpool_formats::graph::{EdgeTable, GraphFormat, NodeKind, NodeTable};
 use linkpool_network::{Cable, Layer, NodeId, topology};
 use linkpool_settings::{Bounds, EachKind, Kinds, Preset, Settings, settings};
 use linkpool_units::{Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::model;
 
@@ -50,70 +49,6 @@ pub(crate) fn topologies<W: EachKind>(each: &mut W) {
         GRAPH,
         &["Any graph, from a file or written here: hosts and switches as named there, hosts first."],
     );
-}
-
-/// A host or a switch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Node")]
-pub(crate) struct NodeTable {
-    /// Its name.
-    pub(crate) id: String,
-    /// A host, or a switch.
-    pub(crate) kind: NodeKind,
-    /// Where a switch stands, for queues and results by layer. Default: "switch".
-    pub(crate) layer: Option<Layer>,
-    /// Does a host pass on packets that are for others? Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) forwards: Option<bool>,
-    /// The name of the server that it is in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) server: Option<String>,
-    /// The rail of a host of a server: packets to other servers leave by the rail of their
-    /// destination.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rail: Option<u32>,
-}
-
-impl NodeTable {
-    /// A node in no server.
-    pub(crate) fn new(id: String, kind: NodeKind, layer: Option<Layer>) -> NodeTable {
-        NodeTable { id, kind, layer, forwards: None, server: None, rail: None }
-    }
-}
-
-/// The kind of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum NodeKind {
-    Host,
-    Switch,
-}
-
-/// The format of a file that holds a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum GraphFormat {
-    NodeLink,
-    #[serde(rename = "graphml")]
-    GraphMl,
-    Htsim,
-    Hpcc,
-}
-
-/// A full-duplex link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Edge")]
-pub(crate) struct EdgeTable {
-    /// The `id` of one end.
-    pub(crate) source: String,
-    /// The `id` of the other.
-    pub(crate) target: String,
-    /// Rate. Default: that of the graph.
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay. Default: that of the graph.
-    pub(crate) delay: Option<Time>,
 }
 
 /// Node by node, so that the scenario as run needs no other file.

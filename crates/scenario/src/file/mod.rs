@@ -11,7 +11,7 @@ mod topology;
 mod transport;
 mod workload;
 
-pub(crate) use graph::{EdgeTable, GRAPH, Graph as GraphTable, GraphFormat, NodeKind, NodeTable, topologies};
+pub(crate) use graph::{GRAPH, Graph as GraphTable, topologies};
 pub(crate) use queue::{CLASS, LAYER};
 pub(crate) use roles::RoleSize;
 pub(crate) use settings::{AnyTable, keys, keys_of};

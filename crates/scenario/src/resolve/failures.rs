@@ -3,7 +3,7 @@
 use linkpool_network::{Fabric, Layer, NodeId};
 use linkpool_settings::LinkEnds;
 
-use super::trace_formats::Failure;
+use linkpool_formats::flows::Failure;
 
 /// The cable of an aggregation switch to the core: both are numbered as in the fabric, and as htsim
 /// numbers them in fat-trees. Both directions.

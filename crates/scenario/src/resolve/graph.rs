@@ -6,15 +6,14 @@ use std::path::Path;
 use linkpool_network::{Cable, Layer, NodeId, cut_off};
 use linkpool_units::{HostId, Rate, Time};
 
-use super::graph_file::GraphFile;
 use super::section::Section;
 use super::settings::table;
-use super::size::{MOST_CABLES_OF_A_GRAPH, fits};
-use super::{graphml, hpcc_topology, htsim, node_link};
-use crate::file::{EdgeTable, GRAPH, GraphFormat, GraphTable, NodeKind, NodeTable};
+use super::size::fits;
+use crate::file::{GRAPH, GraphTable};
 use crate::included;
 use crate::model::{Graph, Node};
-use crate::quote::quoted;
+use linkpool_formats::graph::{self, EdgeTable, GraphFile, GraphFormat, MOST_CABLES, NodeKind, NodeTable};
+use linkpool_formats::quoted;
 use linkpool_settings::{NoNames, nearest};
 
 /// Longer names make tables of results unreadable.
@@ -64,10 +63,9 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
     section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
     fits(hosts as u64, cables.len() as u64, key, section)?;
-    if cables.len() as u64 > MOST_CABLES_OF_A_GRAPH {
+    if cables.len() as u64 > MOST_CABLES {
         let number = cables.len();
-        section
-            .error(key, format!("makes {number} links; at most {MOST_CABLES_OF_A_GRAPH} of a graph can be simulated"));
+        section.error(key, format!("makes {number} links; at most {MOST_CABLES} of a graph can be simulated"));
         return None;
     }
     let graph = Graph { nodes, cables };
@@ -109,10 +107,7 @@ fn read(path: &Path, format: Option<GraphFormat>) -> Result<GraphFile, String> {
         _ => None,
     };
     match format.or_else(of_ending) {
-        Some(GraphFormat::NodeLink) => node_link::parse(&text),
-        Some(GraphFormat::GraphMl) => graphml::parse(&text),
-        Some(GraphFormat::Htsim) => htsim::parse(&text),
-        Some(GraphFormat::Hpcc) => hpcc_topology::parse(&text),
+        Some(format) => graph::read(&text, format),
         None => Err("has the ending of no known format: a graph is .json (node-link), .graphml or .topo (htsim), \
                      or write its `format`"
             .to_string()),

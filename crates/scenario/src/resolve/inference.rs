@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use super::program::read_hosts;
 use super::section::Section;
-use super::trace_formats::{At, Wrong, seconds};
 use crate::included::{self, check_digest, hex};
 use crate::known::Known;
-use crate::quote::quoted;
+use linkpool_formats::flows::{At, Wrong, seconds};
+use linkpool_formats::quoted;
 
 const COLUMNS: [&str; 3] = ["arrival_s", "prompt_tokens", "output_tokens"];
 
@@ -26,7 +26,7 @@ pub(super) fn read(inference: &mut Inference, known: &Known<'_>, section: &mut S
     let read = included::bytes(&path).map_err(|why| format!("{file}: {why}")).and_then(|bytes| {
         let digest = hex(Sha256::new_with_prefix(&bytes));
         check_digest(&file, inference.sha256.as_deref(), &digest)?;
-        let text = included::text(bytes).map_err(|why| format!("{file}: {why}"))?;
+        let text = linkpool_formats::text(bytes).map_err(|why| format!("{file}: {why}"))?;
         let requests = requests(&text).map_err(|(at, why)| format!("{file}{at}: {why}"))?;
         Ok((requests, digest))
     });

@@ -6,17 +6,16 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use linkpool_formats::program::{ChakraRules, Roofline, read_chakra, read_goal, read_goal_binary};
+use linkpool_formats::quoted;
 use linkpool_settings::Names;
 use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat, RankHosts};
-use linkpool_workload::program::{
-    ChakraRules, MOST_RANKS, Programs, Roofline, check, read_chakra, read_goal, read_goal_binary,
-};
+use linkpool_workload::program::{MOST_RANKS, Programs, check};
 use sha2::{Digest, Sha256};
 
 use super::section::Section;
 use crate::included::{check_digest, hex};
 use crate::known::Known;
-use crate::quote::quoted;
 
 /// Reads the file of the hosts of ranks, if there is one.
 pub(super) fn read_hosts(ranks: &mut RankHosts, known: &Known<'_>, section: &mut Section<'_, '_>) {

@@ -7,13 +7,6 @@ use super::section::Section;
 /// More cables than this are a slip of the pen: they would not fit into memory.
 pub(super) const MOST_CABLES: u64 = 2_000_000;
 
-/// More cables of a graph than this are a slip of the pen: the scenario as run has each of them,
-/// which takes 2 KB before the run.
-pub(super) const MOST_CABLES_OF_A_GRAPH: u64 = 500_000;
-
-/// More nodes than this would not be joined by so many cables.
-pub(super) const MOST_NODES: u64 = MOST_CABLES_OF_A_GRAPH + 1;
-
 /// Are there few enough hosts and cables? If not, `key` is to blame.
 pub(super) fn fits(hosts: u64, cables: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
     for (number, most, what) in [(hosts, u64::from(MOST_HOSTS), "hosts"), (cables, MOST_CABLES, "links")] {

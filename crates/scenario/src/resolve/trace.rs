@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 
 use super::failures::cable;
 use super::section::Section;
-use super::trace_formats::{Read, Row, Wrong, read};
 use crate::included::{self, check_digest, hex};
 use crate::known::Known;
 use crate::model::Change;
-use crate::quote::quoted;
+use linkpool_formats::flows::{Read, Row, Wrong, read};
+use linkpool_formats::quoted;
 
 /// Reads the flows of the trace's file, if it names one; the result is the links that the file
 /// takes down from the start, as a change.

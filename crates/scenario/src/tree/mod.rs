@@ -3,12 +3,10 @@
 
 mod de;
 mod key_path;
-mod lines;
 mod node;
 mod overrides;
 
 pub(crate) use de::ReadError;
 pub(crate) use key_path::KeyPath;
-pub(crate) use lines::LineNumbers;
 pub(crate) use node::{Node, Origin, Value, parse};
 pub(crate) use overrides::{apply, apply_seed};

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use toml_edit::{Document, Item, TableLike, TomlError};
 
 use super::KeyPath;
-use super::lines::LineNumbers;
+use linkpool_formats::LineNumbers;
 
 /// A TOML value and where it came from.
 #[derive(Clone, Debug)]

@@ -5,23 +5,17 @@
 //! [`check`] runs the programs without time to find deadlocks, and a [`Machine`] runs the program
 //! of one rank.
 
-mod chakra;
 mod channels;
 mod check;
-mod goal_binary;
-mod goal_text;
 mod interfaces;
 mod machine;
 mod operation;
 mod rank;
 mod training;
 
-pub use chakra::{ChakraRules, Roofline, read_chakra};
 pub use check::check;
-pub use goal_binary::{read_goal_binary, write_goal_binary};
-pub use goal_text::{read_goal, write_goal};
 pub use machine::{Action, Machine};
-pub use operation::{Member, add_operation};
+pub use operation::{Member, Reducing, add_operation};
 pub use rank::{Node, Op, Rank, RankBuilder};
 use std::mem::discriminant;
 pub use training::{RankOrder, Schedule, Training};
@@ -101,13 +95,5 @@ impl Programs {
             Source::Lines(_) => format!("line {place}"),
             Source::Nodes(_) | Source::Files(_) => format!("node {place}"),
         }
-    }
-}
-
-/// A word of a file, for a message: no more than its beginning.
-fn quoted(word: &str) -> String {
-    match word.char_indices().nth(40) {
-        Some((end, _)) => format!("{:?}...", &word[..end]),
-        None => format!("{word:?}"),
     }
 }

@@ -5,9 +5,9 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::graph_file::{DIRECTED, GraphFile};
-use crate::quote::{one_line, quoted};
-use crate::tree::LineNumbers;
+use super::{DIRECTED, GraphFile};
+use crate::LineNumbers;
+use crate::{one_line, quoted};
 
 /// The required keys of the file; nodes and edges are kept as text, to report their places.
 #[derive(Deserialize)]

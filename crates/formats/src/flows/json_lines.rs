@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::columns::{Cells, check, ids};
 use super::{At, Row, Wrong};
-use crate::quote::one_line;
+use crate::one_line;
 
 /// A name or a number, as text.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use linkpool_units::{Rate, Time};
 
-use super::graph_file::GraphFile;
-use super::size::{MOST_CABLES_OF_A_GRAPH as MOST_CABLES, MOST_NODES};
-use crate::file::{EdgeTable, NodeKind, NodeTable};
-use crate::quote::quoted;
+use super::GraphFile;
+use super::{EdgeTable, NodeKind, NodeTable};
+use super::{MOST_CABLES, MOST_NODES};
+use crate::quoted;
 
 pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());

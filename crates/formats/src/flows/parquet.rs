@@ -6,7 +6,7 @@ use parquet::record::{Field, Row as Record};
 
 use super::columns::{Cells, check, ids};
 use super::{At, Row, Wrong};
-use crate::quote::{one_line, quoted};
+use crate::{one_line, quoted};
 
 pub(super) fn read(bytes: Vec<u8>) -> Result<Vec<Row>, Wrong> {
     let damaged = |why: parquet::errors::ParquetError| (At::File, one_line(&format!("is not Parquet: {why}")));

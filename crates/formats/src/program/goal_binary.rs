@@ -14,7 +14,7 @@
 
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 
-use super::{ANY, MOST_NODES, MOST_RANKS, Node, Op, Programs, Rank, RankBuilder, Source};
+use linkpool_workload::program::{ANY, MOST_NODES, MOST_RANKS, Node, Op, Programs, Rank, RankBuilder, Source};
 
 const MAGIC: u64 = 4223;
 /// LogGOPSim writes this over the first number when it has used up a file.

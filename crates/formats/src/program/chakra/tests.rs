@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::proto::{Attribute, Bools, GlobalMetadata, Node, Value};
 use super::*;
-use crate::program::{Op, check};
+use linkpool_workload::program::{Op, check};
 
 fn attribute(name: &str, value: Value) -> Attribute {
     Attribute { name: name.to_string(), value: Some(value) }

@@ -1,18 +1,19 @@
 //! Line numbers of places in a text.
 
 /// Knows where the lines of a text end.
-pub(crate) struct LineNumbers {
+#[derive(Debug)]
+pub struct LineNumbers {
     ends: Vec<usize>,
 }
 
 impl LineNumbers {
     /// Of `text`.
-    pub(crate) fn of(text: &str) -> LineNumbers {
+    pub fn of(text: &str) -> LineNumbers {
         LineNumbers { ends: text.match_indices('\n').map(|(at, _)| at).collect() }
     }
 
     /// The line of the byte at `offset`, counted from 1.
-    pub(crate) fn at(&self, offset: usize) -> usize {
+    pub fn at(&self, offset: usize) -> usize {
         1 + self.ends.partition_point(|end| *end < offset)
     }
 }

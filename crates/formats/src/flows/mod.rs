@@ -13,29 +13,35 @@ use linkpool_units::Time;
 use linkpool_workload::FlowPriority;
 use linkpool_workload::kinds::TraceFormat;
 
-use crate::quote::quoted;
-pub(super) use htsim::Failure;
+use crate::quoted;
+pub use htsim::Failure;
 
 /// A flow as its file says it.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Row {
-    pub(super) at: At,
-    pub(super) id: String,
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) size: u64,
-    pub(super) start: Time,
+pub struct Row {
+    /// Where it stands.
+    pub at: At,
+    /// Its name in the file.
+    pub id: String,
+    /// The host that sends, as the file names it.
+    pub from: String,
+    /// The host that receives.
+    pub to: String,
+    /// Bytes.
+    pub size: u64,
+    /// When it starts, or how long after the flows that must be over.
+    pub start: Time,
     /// Ids of flows that must be over.
-    pub(super) after: Vec<String>,
+    pub after: Vec<String>,
     /// How many of them; `None`: all.
-    pub(super) enough: Option<u32>,
+    pub enough: Option<u32>,
     /// Of all its packets; `None`: that of its transport.
-    pub(super) priority: Option<FlowPriority>,
+    pub priority: Option<FlowPriority>,
 }
 
 /// A place in a file, as it follows the name of the file in messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum At {
+pub enum At {
     /// The file as a whole.
     File,
     /// A line, from 1.
@@ -55,16 +61,17 @@ impl fmt::Display for At {
 }
 
 /// The place of an error, and a message.
-pub(super) type Wrong = (At, String);
+pub type Wrong = (At, String);
 
 /// What a file of flows says.
 #[derive(Debug, Default)]
-pub(super) struct Read {
-    pub(super) rows: Vec<Row>,
+pub struct Read {
+    /// The flows, in order.
+    pub rows: Vec<Row>,
     /// Links that are down from the start, with their places.
-    pub(super) failures: Vec<(At, Failure)>,
+    pub failures: Vec<(At, Failure)>,
     /// The number of hosts for which the file is made, if it says so, with its place.
-    pub(super) hosts: Option<(At, usize)>,
+    pub hosts: Option<(At, usize)>,
 }
 
 impl From<Vec<Row>> for Read {
@@ -74,11 +81,15 @@ impl From<Vec<Row>> for Read {
 }
 
 /// Reads a file of flows in `format`.
-pub(super) fn read(bytes: Vec<u8>, format: TraceFormat) -> Result<Read, Wrong> {
+///
+/// # Errors
+///
+/// The place, and a message that says what would be right.
+pub fn read(bytes: Vec<u8>, format: TraceFormat) -> Result<Read, Wrong> {
     if format == TraceFormat::Parquet {
         return parquet::read(bytes).map(Read::from);
     }
-    let text = crate::included::text(bytes).map_err(|why| (At::File, why))?;
+    let text = crate::text(bytes).map_err(|why| (At::File, why))?;
     match format {
         TraceFormat::Csv => csv::read(&text).map(Read::from),
         TraceFormat::JsonLines => json_lines::read(&text).map(Read::from),
@@ -111,7 +122,12 @@ fn priority(text: &str, at: At) -> Result<Option<FlowPriority>, Wrong> {
     }
 }
 
-pub(super) fn seconds(text: &str, at: At) -> Result<Time, Wrong> {
+/// The time that `text`, at `at`, says in seconds.
+///
+/// # Errors
+///
+/// The place, and a message, if it is none.
+pub fn seconds(text: &str, at: At) -> Result<Time, Wrong> {
     let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
     good.map(Time::from_secs_f64)
         .ok_or_else(|| (at, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))

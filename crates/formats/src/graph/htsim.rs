@@ -8,10 +8,10 @@
 use linkpool_network::{Layer, MOST_HOSTS};
 use linkpool_units::{Rate, Time};
 
-use super::graph_file::GraphFile;
-use super::size::MOST_CABLES_OF_A_GRAPH as MOST_CABLES;
-use crate::file::{EdgeTable, NodeKind, NodeTable};
-use crate::quote::quoted;
+use super::GraphFile;
+use super::MOST_CABLES;
+use super::{EdgeTable, NodeKind, NodeTable};
+use crate::quoted;
 
 /// The keys of a tier; in lower case, as their case does not matter.
 const KEYS_AND_TIER: [&str; 8] = [

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read, Write};
 
-use super::{ANY, MOST_NODES, MOST_RANKS, Node, Op, Programs, Rank, RankBuilder, Source, quoted};
+use crate::quoted;
+use linkpool_workload::program::{ANY, MOST_NODES, MOST_RANKS, Node, Op, Programs, Rank, RankBuilder, Source};
 
 /// No line is longer.
 const LONGEST_LINE: u64 = 1 << 16;

@@ -1,6 +1,6 @@
 //! Chakra execution traces (MLCommons): a file for each rank, `NAME.RANK.et`, of protobuf messages,
 //! each behind its length. Computation becomes calcs of nanoseconds, and collective operations the
-//! sends and receives of the algorithms of [`crate::CollectiveAlgorithm`].
+//! sends and receives of the algorithms of [`CollectiveAlgorithm`].
 
 mod operations;
 mod proto;
@@ -12,9 +12,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::{MOST_RANKS, Programs, RankBuilder, Source};
-use crate::collective::CollectiveAlgorithm;
 use linkpool_units::Rate;
+use linkpool_workload::CollectiveAlgorithm;
+use linkpool_workload::program::{MOST_RANKS, Programs, RankBuilder, Source};
 use operations::Operations;
 pub use roofline::Roofline;
 

@@ -7,13 +7,13 @@ const MOST_QUOTED: usize = 40;
 const MOST_IN_MESSAGE: usize = 1_000;
 
 /// `text` in quotation marks, with escapes, cut off where it is long.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let start = &text[..end_of(text, MOST_QUOTED)];
     if start.len() == text.len() { format!("{text:?}") } else { format!("{start:?}...") }
 }
 
 /// A message on one line that is no longer than a reader wants; control characters are escaped.
-pub(crate) fn one_line(message: &str) -> String {
+pub fn one_line(message: &str) -> String {
     let start = &message[..end_of(message, MOST_IN_MESSAGE)];
     // Beside control characters two of Unicode begin a line.
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::ChakraRules;
-use crate::collective::{CollectiveAlgorithm, Message};
-use crate::program::operation::{Member, Reducing, add_operation};
-use crate::program::{Node, Op, RankBuilder};
+use linkpool_workload::program::{Member, Reducing, add_operation};
+use linkpool_workload::program::{Node, Op, RankBuilder};
+use linkpool_workload::{CollectiveAlgorithm, Message};
 
 /// The processor that adds what operations receive: beside the two of computations.
 const REDUCING: u8 = 3;

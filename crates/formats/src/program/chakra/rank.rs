@@ -7,9 +7,10 @@ use prost::Message;
 
 use super::operations::{FIRST_TAG, Operations, What};
 use super::proto::{Attribute, Bools, GlobalMetadata, Node as Written, Value};
-use crate::collective::CollectiveAlgorithm;
-use crate::program::operation::Member;
-use crate::program::{MOST_NODES, Node, Op, RankBuilder, quoted};
+use crate::quoted;
+use linkpool_workload::CollectiveAlgorithm;
+use linkpool_workload::program::Member;
+use linkpool_workload::program::{MOST_NODES, Node, Op, RankBuilder};
 
 /// No message of a file is longer: 64 MiB.
 const LONGEST: u64 = 64 << 20;

@@ -8,9 +8,9 @@ use roxmltree::{Document, Node};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::graph_file::{DIRECTED, GraphFile};
-use crate::quote::{one_line, quoted};
-use crate::tree::LineNumbers;
+use super::{DIRECTED, GraphFile};
+use crate::LineNumbers;
+use crate::{one_line, quoted};
 
 /// The declaration of a `<key>`: its name, if it is not data of some program, and its default
 /// value.

@@ -4,7 +4,7 @@ use linkpool_settings::nearest;
 use linkpool_units::Time;
 
 use super::{At, Row, Wrong, priority, seconds, size};
-use crate::quote::quoted;
+use crate::quoted;
 
 /// All columns of a trace. A tag is of use to who reads the file: the simulation has none.
 pub(super) const COLUMNS: [&str; 8] = ["src", "dst", "size_bytes", "start_s", "id", "after", "priority", "tag"];

@@ -6,7 +6,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 
 use super::columns::{COLUMNS, Cells, check, ids};
 use super::{At, Row, Wrong};
-use crate::tree::LineNumbers;
+use crate::LineNumbers;
 
 pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     let text = without_comments(text);

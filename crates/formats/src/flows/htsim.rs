@@ -11,7 +11,7 @@ use linkpool_settings::nearest;
 use linkpool_units::Time;
 
 use super::{At, Read, Row, Wrong, lines, size};
-use crate::quote::quoted;
+use crate::quoted;
 
 /// More pairs of flows of which one waits for the other are a slip of the pen: triggers multiply
 /// them.
@@ -59,9 +59,11 @@ enum TriggerKind {
 
 /// A link of an aggregation switch to the core that has failed from the start, both by number.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in super::super) struct Failure {
-    pub(in super::super) switch: usize,
-    pub(in super::super) link: usize,
+pub struct Failure {
+    /// The aggregation switch.
+    pub switch: usize,
+    /// Its link.
+    pub link: usize,
 }
 
 /// The counts of a header.
