@@ -371,6 +371,31 @@ def test_a_window_of_a_subflow_is_named(run: Run) -> None:
     check_sum(told)
 
 
+def test_a_pacer_is_named(run: Run) -> None:
+    """The twelfth segment of twelve waits for its time, by Linux's rule, though the window is 11.
+
+    The SYN gave an RTT of 10.24 us. The first ACK comes 560 ns + 28 us + 5.12 us after the first
+    ten segments were sent, which none holds back: srtt is 7/8 of 10.24 us and 1/8 of 33.68 us,
+    13.17 us. The eleventh leaves at once. At two windows a round the next one is due 13.17 us / 22
+    = 598,636 ps later, less half of that, as the eleventh was late.
+    """
+    settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10\nack_every = 1")
+    settings += 'recovery = "newreno"\n'  # a tail loss probe would be sent before
+    told = story(run(FABRIC + settings + 'pacing = "fq"\n' + flow("16800B")))
+    assert told.held[Held.PACED] == 299_318
+    assert told.held[Held.WINDOW] == THIRD + LONG + SHORT
+    check_sum(told)
+    assert Held.PACED not in story(run(FABRIC + settings + flow("16800B"))).held
+
+
+def test_a_rate_of_bbr_is_named(run: Run) -> None:
+    """Its window has room for two bandwidth-delay products, so its rate is what holds it most."""
+    settings = TRANSPORT.replace("reno", "bbr").replace("initial_window = 1", "initial_window = 10")
+    told = story(run(FABRIC + settings + flow("2MB")))
+    assert told.held[Held.PACED] > 0.5 * sum(told.held.values())
+    check_sum(told)
+
+
 def test_a_send_buffer_that_grows_is_named(run: Run) -> None:
     """On two paths, one slow: the fast subflow has room, and waits for the slow one's data."""
     text = """

@@ -1,7 +1,8 @@
 """What kept the sender from sending: each instant of the flow's life has one answer.
 
 A sender sends all that it may whenever something happens to it. So between two things that happen,
-what it has not sent is held back by a window, or all is sent. A sender with a rate tells itself.
+what it has not sent is held back by a window or a pacer, or all is sent. A sender of RoCE or UET
+tells what it waits for.
 """
 
 from collections import defaultdict
@@ -17,6 +18,7 @@ class Held(Enum):
     HANDSHAKE = "the handshake: no subflow was established"
     SUPPRESSED = "the congestion window, with other subflows suppressed"
     WINDOW = "the congestion window"
+    PACED = "pacing: the next packet was not due yet"
     EARLIER = "earlier messages on the connection, whose data goes first"
     SEND_BUFFER = "the send buffer"
     RECEIVE_BUFFER = "the receive buffer: the receiver's window offers no more"
@@ -140,8 +142,10 @@ def near(position: int, to: int) -> int:
 def _instead(held: Held, states: dict[int, Event], sent: dict[int, int], opens: Event) -> Held:
     """Return what holds the sender where `held` is the congestion window.
 
-    If a congestion window has room, it is `subflow_window` or a buffer that grows.
+    If a congestion window has room, it is the pacer, `subflow_window` or a buffer that grows.
     """
+    if any(state["paced"] and not state["suppressed"] for state in states.values()):
+        return Held.PACED
     most, mss = opens["subflow_window"], opens["mss"]
     if most is None and not opens["grows"]:
         return held

@@ -102,6 +102,10 @@ pub(crate) trait Sending: Endpoint {
     fn is_suppressed(&self, _s: SubflowId) -> bool {
         false
     }
+    /// Does only the time of its next packet keep subflow `s` from sending?
+    fn is_paced(&self, _s: SubflowId) -> bool {
+        false
+    }
     /// Is subflow `s` in fast recovery?
     fn is_recovering(&self, _s: SubflowId) -> bool {
         false

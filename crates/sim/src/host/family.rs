@@ -162,6 +162,9 @@ macro_rules! ends {
             fn is_suppressed(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_suppressed(s)),* }
             }
+            fn is_paced(&self, s: SubflowId) -> bool {
+                match self { $(Sender::$family(end) => end.is_paced(s)),* }
+            }
             fn is_recovering(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_recovering(s)),* }
             }

@@ -222,6 +222,10 @@ impl Sending for TcpSender {
         self.sender.is_suppressed(s)
     }
 
+    fn is_paced(&self, s: SubflowId) -> bool {
+        self.sender.is_paced(s)
+    }
+
     fn is_recovering(&self, s: SubflowId) -> bool {
         self.sender.congestion(s).in_recovery
     }

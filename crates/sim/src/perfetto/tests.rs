@@ -17,6 +17,7 @@ const STATE: State = State {
     rto: 0,
     established: true,
     suppressed: false,
+    paced: false,
     recovering: false,
     acked: 0,
     segments: 0,

@@ -246,6 +246,8 @@ pub struct State {
     pub established: bool,
     /// Kept from sending new data.
     pub suppressed: bool,
+    /// Kept from sending by the time of its next packet alone.
+    pub paced: bool,
     /// In fast recovery.
     pub recovering: bool,
     /// Payload acknowledged on it, bytes.
@@ -279,6 +281,7 @@ impl State {
             rto: subflow.rto.0,
             established: end.is_established(s),
             suppressed: end.is_suppressed(s),
+            paced: end.is_paced(s),
             recovering: end.is_recovering(s),
             acked: stats.acked_bytes,
             segments: stats.segments,

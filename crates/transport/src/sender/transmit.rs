@@ -36,11 +36,17 @@ impl Sender {
     /// below one packet lets a packet go when its time has come.
     #[inline(never)]
     fn has_room(&self, s: SubflowId) -> bool {
+        !self.pacer.as_ref().is_some_and(|pacer| pacer.waits(s)) && self.window_has_room(s)
+    }
+
+    /// Does the pacer alone keep subflow `s` from sending? Its window has room.
+    pub fn is_paced(&self, s: SubflowId) -> bool {
+        self.pacer.as_ref().is_some_and(|pacer| pacer.waits(s)) && self.window_has_room(s)
+    }
+
+    fn window_has_room(&self, s: SubflowId) -> bool {
         let (mut window, mut held) = (self.states[s].cwnd as u32, 0);
-        if let Some(pacer) = &self.pacer {
-            if pacer.waits(s) {
-                return false;
-            }
+        if self.pacer.is_some() {
             window = window.max(1);
         }
         if !self.config.limited_transmit {
