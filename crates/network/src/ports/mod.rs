@@ -266,8 +266,8 @@ impl Ports {
             self.take_paused(number, now, packet, transmitter);
             return None;
         }
-        let returned = if port.passes() {
-            queues.take_passing(port, now, packet, transmitter)
+        let returned = if port.is_alone() {
+            queues.take_alone(port, now, packet, transmitter)
         } else {
             transmitter.trailers.note_sent(port.node, port.link, packet);
             queues.take(port, now, packet, &mut None, transmitter)

@@ -31,6 +31,9 @@ pub(super) struct Port {
     passes: bool,
     /// Do packets that find nobody, and are seen, leave without passing the queues ([`Discipline::leaves_at_once`])?
     is_direct: bool,
+    /// Is it direct, and does nothing concern it but its own packets? There is no pause, no shared buffer, no telemetry and no
+    /// observer, and its link does not change. Ports that packets pass are of this kind.
+    is_alone: bool,
     /// Must the queues be told when a packet has left?
     tells_sent: bool,
     /// Between two calls: do packets wait?
@@ -72,8 +75,8 @@ pub(super) trait Server: Discipline {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
 
-    /// The same of a port that packets pass ([`Port::passes`]).
-    fn take_passing(
+    /// The same of a port that nothing concerns but its own packets ([`Port::is_alone`]).
+    fn take_alone(
         &mut self,
         port: &mut Port,
         now: Time,
@@ -119,15 +122,19 @@ impl<D: Discipline> Server for D {
         returned
     }
 
-    fn take_passing(
+    fn take_alone(
         &mut self,
         port: &mut Port,
         now: Time,
         packet: &Packet,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
-        if port.serve_passing(self, now, transmitter) {
-            port.transmit_passing(now, packet, transmitter);
+        if port.serve_alone(self, now, transmitter) {
+            if port.tells_sent {
+                self.serve(packet);
+                port.max_queue = port.max_queue.max(self.longest(&port.kind.thresholds));
+            }
+            port.transmit_alone(now, packet, transmitter);
             port.waits = false;
             return None;
         }
@@ -190,11 +197,14 @@ impl Port {
         (gate, utilisation): (Option<Box<Gate>>, Option<Box<Utilisation>>),
         seed: u64,
     ) -> Port {
+        let is_direct = at_once && buffer.is_none() && course.is_constant();
+        let is_alone = is_direct && !stamps && gate.is_none();
         Port {
-            is_direct: at_once && buffer.is_none() && course.is_constant(),
+            is_direct,
+            is_alone,
             tells_sent: !passes,
             waits: false,
-            passes: passes && !stamps && gate.is_none() && buffer.is_none() && course.is_constant(),
+            passes: passes && is_alone,
             stamps,
             utilisation,
             in_service: false,
@@ -217,7 +227,12 @@ impl Port {
 
     /// Lets no packet pass unseen from now on. No packet has come yet.
     pub(super) fn look_at_all(&mut self) {
-        (self.passes, self.is_direct) = (false, false);
+        (self.passes, self.is_alone, self.is_direct) = (false, false, false);
+    }
+
+    /// Does nothing concern it but its own packets?
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     /// The present state of the link.
@@ -264,30 +279,35 @@ impl Port {
         buffer: &mut Option<&mut Buffer>,
         transmitter: &mut Transmitter<'_>,
     ) {
-        if self.passes {
-            self.serve_passing(queues, now, transmitter);
+        if self.is_alone {
+            self.serve_alone(queues, now, transmitter);
         } else {
             self.advance_in_sight(queues, now, buffer, transmitter);
         }
     }
 
-    /// The same of a port that packets pass. Returns whether its link is idle at `now`; then nobody waits.
+    /// The same of a port that nothing concerns but its own packets. Returns whether its link is idle at `now`; then nobody waits.
     #[inline(always)]
-    fn serve_passing<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) -> bool {
+    fn serve_alone<D: Discipline>(&mut self, queues: &mut D, now: Time, transmitter: &mut Transmitter<'_>) -> bool {
         loop {
             let idle_from = transmitter.links[self.link.index()].busy_until();
             if idle_from > now {
                 return false;
             }
+            if self.in_service {
+                self.in_service = false;
+                queues.sent(idle_from);
+            }
             let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return true };
-            self.transmit_passing(idle_from, &packet, transmitter);
+            self.transmit_alone(idle_from, &packet, transmitter);
         }
     }
 
-    /// Begins to transmit `packet` at `now` at a port that packets pass: nobody watches it, and its link does not change.
+    /// Begins to transmit `packet` at `now` at such a port.
     #[inline(always)]
-    fn transmit_passing(&mut self, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
+    fn transmit_alone(&mut self, now: Time, packet: &Packet, transmitter: &mut Transmitter<'_>) {
         let ends = now + self.kind.serialisation(packet.size());
+        self.in_service = self.tells_sent;
         transmitter.links[self.link.index()].begin(packet.size(), ends);
         transmitter.carry(self.link, ends + self.kind.delay, packet);
     }
