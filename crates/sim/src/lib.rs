@@ -1,6 +1,7 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes
 //! tables.
 
+mod by_id;
 mod capture;
 mod directory;
 mod divided;

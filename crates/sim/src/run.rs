@@ -1,5 +1,6 @@
 //! A run: its partitions, what is recorded of them, and the way from its begin to its end.
 
+use crate::by_id::ById;
 use crate::capture::order::Order;
 use crate::host::component::{Component, Mine};
 use crate::host::hosts::Hosts;
@@ -22,7 +23,6 @@ use crate::start::serving::{Instances, Served};
 use linkpool_network::{Ended, HostId, LinkId, Network, NodeId, Partitions, Routes, Timetable, run_partitions};
 use linkpool_transport::control::HookError;
 use linkpool_units::Time;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Windows between two reports of progress; they take a fraction of a millisecond.
@@ -183,7 +183,7 @@ struct Kept {
     operations: Operations,
     iterations: Iterations,
     /// Flows that have not ended, and when they were delivered.
-    deliveries: HashMap<FlowId, Time>,
+    deliveries: ById<FlowId, Time>,
     /// The flow whose hook failed first.
     failed: Option<FlowOutcome>,
 }

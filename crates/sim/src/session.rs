@@ -286,7 +286,8 @@ impl Session {
             else {
                 unreachable!("a session is closed once")
             };
-            let mut sink = Taking { messages: &messages, events: &mut events, files: files.as_mut() };
+            let plan = &ground.plan;
+            let mut sink = Taking { plan, messages: &messages, events: &mut events, files: files.as_mut() };
             let outcome = cost.add(threads, || run.finish(now, &mut sink))?;
             let Some(files) = files else { return Ok((outcome, None)) };
             let scenario = files.write_messages(&ground.scenario, &ground.plan, messages.take_kept())?;
@@ -315,8 +316,8 @@ impl InProgress<'_> {
 
     /// Lets time pass to `to`, or until so many events have happened since the run began.
     fn advance(&mut self, to: Time, goal: u64, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(), SessionError> {
-        let InProgress { run, threads, cost, messages, files, events, now, .. } = self;
-        let mut sink = Taking { messages, events, files: files.as_mut() };
+        let InProgress { ground, run, threads, cost, messages, files, events, now, .. } = self;
+        let mut sink = Taking { plan: &ground.plan, messages, events, files: files.as_mut() };
         *now = cost.add(*threads, || {
             let passed = match run.advance(to, goal, &mut sink, progress)? {
                 Ended::Done(before) => before,
@@ -330,6 +331,7 @@ impl InProgress<'_> {
 
 /// Takes what is recorded: events for the program, everything else for the files.
 struct Taking<'a, 'p> {
+    plan: &'p Plan,
     messages: &'a Messages,
     events: &'a mut VecDeque<Event>,
     files: Option<&'a mut Files<'p>>,
@@ -367,7 +369,7 @@ impl Sink for Taking<'_, '_> {
     }
 
     fn event(&mut self, event: Event) {
-        self.messages.told(&event);
+        self.messages.told(self.plan, &event);
         self.events.push_back(event);
     }
 

@@ -1,5 +1,6 @@
 //! A host: its endpoints in slots.
 
+use crate::by_id::ById;
 use crate::host::endpoint::Endpoint;
 use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
@@ -14,7 +15,7 @@ use linkpool_scenario::Nic as Settings;
 use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
 use smallvec::SmallVec;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The places of its endpoints come first, and the first of them are in the host itself: of a
 /// host with few connections, packets read one cache line.
@@ -27,17 +28,17 @@ pub(crate) struct Host {
     /// Free slots, the first freed first, so that a generation comes back as late as possible.
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
-    pub(crate) by_flow: HashMap<FlowId, Handle>,
+    pub(crate) by_flow: ById<FlowId, Handle>,
     /// Connections that stay open, by the label and the transport of their messages and the host to
     /// which they go: their senders.
-    pub(crate) held: HashMap<(LabelId, TransportId, HostId), Handle>,
+    pub(crate) held: ById<(LabelId, TransportId, HostId), Handle>,
     /// By host: how many connections with ports by pair ([`Plan::by_pair`](crate::Plan::by_pair)) were opened to it.
-    pub(crate) opened: HashMap<HostId, u32>,
+    pub(crate) opened: ById<HostId, u32>,
     /// Messages on connections to this host that have not been opened yet, by connection.
-    pub(crate) announced: HashMap<FlowId, Arriving>,
+    pub(crate) announced: ById<FlowId, Arriving>,
     /// Connections to this host that are closed, of which packets that could open them are under way
     /// or lost.
-    pub(crate) late: HashMap<FlowId, Late>,
+    pub(crate) late: ById<FlowId, Late>,
     shared: Shared,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
@@ -110,11 +111,11 @@ impl Host {
             slots: SmallVec::new(),
             most,
             free: VecDeque::new(),
-            by_flow: HashMap::new(),
-            held: HashMap::new(),
-            opened: HashMap::new(),
-            announced: HashMap::new(),
-            late: HashMap::new(),
+            by_flow: ById::default(),
+            held: ById::default(),
+            opened: ById::default(),
+            announced: ById::default(),
+            late: ById::default(),
             shared: Shared {
                 random,
                 turns: Default::default(),

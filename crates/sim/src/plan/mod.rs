@@ -200,6 +200,15 @@ impl Plan {
         self.id(ProcessId::new(self.processes.len() + channel * self.fabric.hosts() + host.index()), number)
     }
 
+    /// Of which sender flow `id` is a message, by channel times the number of hosts and host, and which of its messages; if it
+    /// may be one. The inverse of [`Plan::driven_id`].
+    pub(crate) fn of_driven(&self, id: FlowId) -> Option<(usize, u32)> {
+        let index = u64::from(id).checked_sub(self.first_of_processes())?;
+        let (who, number) = (index % self.numbering(), index / self.numbering());
+        let sender = (who as usize).checked_sub(self.processes.len())?;
+        (sender < self.driven.len() * self.fabric.hosts()).then_some((sender, number as u32))
+    }
+
     /// The number in the results of message `number` that an instance of `served`, a place in [`Plan::served`], sends;
     /// its instances of prefill are counted first. The messages of an instance are numbered as the flows of a process
     /// are. None beyond 32 bits.

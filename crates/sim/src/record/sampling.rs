@@ -1,5 +1,6 @@
 //! Time series: sampled by timers of the nodes that hold the sampled state.
 
+use crate::by_id::ById;
 use crate::host::component::{Component, Context};
 use crate::host::endpoint::Sending as _;
 use crate::host::rtts::RttRecorder;
@@ -12,7 +13,6 @@ use linkpool_network::{Egress, LinkId, Network, NodeId};
 use linkpool_scenario as scenario;
 use linkpool_transport::SubflowId;
 use linkpool_units::Time;
-use std::collections::HashMap;
 
 /// The times of a series, and the labels of the flows that it samples.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Sampling<'p> {
     cwnd: Option<Series>,
     rate: Option<Series>,
     /// By number, the flows whose rates are sampled.
-    rates: HashMap<FlowId, Sampled>,
+    rates: ById<FlowId, Sampled>,
     rtt: Option<scenario::Series>,
     /// By label of the plan: are RTTs wanted?
     rtt_wanted: Vec<bool>,
@@ -76,7 +76,7 @@ impl<'p> Sampling<'p> {
             }),
             cwnd: plan.record.cwnd.as_ref().map(series),
             rate: plan.record.rate.as_ref().map(series),
-            rates: HashMap::new(),
+            rates: ById::default(),
             rtt: plan.record.rtt.clone(),
             rtt_wanted: plan.record.rtt.as_ref().map_or(Vec::new(), wanted),
             counters: plan.record.counters.as_ref().map(|record| Counters::new(record, &plan.fabric)),

@@ -8,7 +8,7 @@ use crate::results::sink::Limit;
 use linkpool_network::{HostId, NodeId};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Why a message cannot be sent, or a timer not set.
@@ -99,14 +99,39 @@ struct Book {
     sent: Vec<u32>,
     /// All messages, if they are to be kept.
     kept: Option<Vec<(usize, Posted)>>,
-    /// Those that have not ended, and those that were given up: data of these may still arrive.
-    open: HashMap<FlowId, Posted>,
-    /// How many of these were given up.
-    given_up: usize,
+    /// By channel and host: its messages from the first that has not ended; those that have left a gap.
+    open: Vec<Window>,
+    /// How many have not ended. One that was given up has, and stays, as data of it may still arrive.
+    left: usize,
     /// By host: the number of timers that it has set.
     set: Vec<u32>,
     /// Timers of which the program does not know that they were due.
     timers: usize,
+}
+
+/// Messages of a host, in order of their numbers.
+#[derive(Clone, Debug, Default)]
+struct Window {
+    /// The number of the first.
+    first: u32,
+    messages: VecDeque<Option<Posted>>,
+}
+
+impl Window {
+    fn get(&mut self, number: u32) -> Option<&mut Option<Posted>> {
+        self.messages.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Takes a message out.
+    fn take(&mut self, number: u32) {
+        if let Some(message) = self.get(number) {
+            *message = None;
+        }
+        while let Some(None) = self.messages.front() {
+            self.messages.pop_front();
+            self.first += 1;
+        }
+    }
 }
 
 /// The messages of a driven run, shared by its partitions and the program that drives it.
@@ -118,9 +143,10 @@ pub(crate) struct Messages(Arc<Mutex<Book>>);
 impl Messages {
     /// None yet; all are kept, if `keep`.
     pub(crate) fn new(plan: &Plan, keep: bool) -> Messages {
-        let sent = vec![0; plan.driven.len() * plan.fabric.hosts()];
+        let senders = plan.driven.len() * plan.fabric.hosts();
+        let (sent, open) = (vec![0; senders], vec![Window::default(); senders]);
         let set = vec![0; plan.fabric.hosts()];
-        Messages(Arc::new(Mutex::new(Book { sent, kept: keep.then(Vec::new), set, ..Book::default() })))
+        Messages(Arc::new(Mutex::new(Book { sent, open, kept: keep.then(Vec::new), set, ..Book::default() })))
     }
 
     /// All messages that were kept, with their channels, in the order of their numbers.
@@ -166,7 +192,8 @@ impl Messages {
         *sent += 1;
         let posted = Posted { id, from, to, bytes, tag, at };
         book.kept.iter_mut().for_each(|kept| kept.push((channel, posted)));
-        book.open.insert(id, posted);
+        book.open[channel * hosts + from.index()].messages.push_back(Some(posted));
+        book.left += 1;
         let flow = Flow::new((from, to), Some(bytes.max(1)), at);
         Ok((id, driven.planned(flow)))
     }
@@ -196,16 +223,22 @@ impl Messages {
     }
 
     /// The message `id`, if it is one that is open.
-    fn get(&self, id: FlowId) -> Option<Posted> {
-        self.lock().open.get(&id).copied()
+    fn get(&self, plan: &Plan, id: FlowId) -> Option<Posted> {
+        let (sender, number) = plan.of_driven(id)?;
+        *self.lock().open[sender].get(number)?
     }
 
     /// The program knows that `event` has happened.
-    pub(crate) fn told(&self, event: &Event) {
+    pub(crate) fn told(&self, plan: &Plan, event: &Event) {
         let mut book = self.lock();
         match event.what {
-            Happened::Acked => _ = book.open.remove(&event.message.id),
-            Happened::GivenUp => book.given_up += 1,
+            Happened::Acked => {
+                book.left -= 1;
+                if let Some((sender, number)) = plan.of_driven(event.message.id) {
+                    book.open[sender].take(number);
+                }
+            }
+            Happened::GivenUp => book.left -= 1,
             Happened::Timer => book.timers -= 1,
             Happened::Delivered => {}
         }
@@ -213,8 +246,7 @@ impl Messages {
 
     /// How many are neither acknowledged nor given up.
     pub(crate) fn open(&self) -> usize {
-        let book = self.lock();
-        book.open.len() - book.given_up
+        self.lock().left
     }
 
     /// How many timers are not due.
@@ -315,7 +347,7 @@ impl<'p> Driver<'p> {
     }
 
     fn tell(&self, id: FlowId, what: Happened, host: HostId, context: &mut Context) {
-        if let Some(message) = self.messages.get(id) {
+        if let Some(message) = self.messages.get(self.plan, id) {
             self.happens(Event { at: context.now, what, message }, host, context);
         }
     }
@@ -343,5 +375,34 @@ impl Component for Driver<'_> {
     fn on_flow_end(&mut self, flow: FlowId, planned: &PlannedFlow, finished: bool, context: &mut Context) {
         let what = if finished { Happened::Acked } else { Happened::GivenUp };
         self.tell(flow, what, planned.flow.src, context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The window begins at the first message that is open, whatever has ended behind it.
+    #[test]
+    fn a_window_finds_what_is_open() {
+        let posted = |id: usize| {
+            let (from, to) = (HostId::new(0), HostId::new(1));
+            Posted { id: FlowId::new(id), from, to, bytes: 0, tag: 0, at: Time::ZERO }
+        };
+        let mut window = Window::default();
+        let open = |window: &mut Window| -> Vec<usize> {
+            let id = |number| window.get(number).and_then(|message| message.map(|message| message.id.index()));
+            (0..6).filter_map(id).collect()
+        };
+        (0..4).for_each(|id| window.messages.push_back(Some(posted(10 + id))));
+        for (ended, left, first) in
+            [(1, &[10, 12, 13][..], 0), (1, &[10, 12, 13], 0), (0, &[12, 13], 2), (3, &[12], 2), (2, &[], 4)]
+        {
+            window.take(ended);
+            assert_eq!((open(&mut window), window.first), (left.to_vec(), first));
+        }
+        window.messages.push_back(Some(posted(14)));
+        assert_eq!(open(&mut window), [14]);
+        assert!(window.get(3).is_none() && window.messages.len() == 1);
     }
 }
