@@ -80,3 +80,52 @@ fn all_reduces_over_nvlink_and_along_rails() {
     assert_eq!(took("stride = 1\ngroup_stride = 4"), [ring(NVLINK); 4]);
     assert_eq!(took("stride = 4\ngroup_stride = 1"), [ring(NIC); 4]);
 }
+
+/// Servers A and B as a graph: two GPUs on two rails, joined by an NVLink switch or by cables of their own, and a NIC of each at
+/// a leaf of its rail; no spine joins the leaves. C is a host at both leaves.
+fn graph(inside: &str) -> String {
+    let host = |name: &str| {
+        let (server, rail) = name.split_at(1);
+        format!("{{ id = \"{name}\", kind = \"host\", forwards = true, server = \"{server}\", rail = {rail} }}, ")
+    };
+    let hosts: String = ["A0", "A1", "B0", "B1"].map(host).concat();
+    let nic = |(from, to): (&str, &str)| format!("{{ source = \"{from}\", target = \"{to}\" }}, ");
+    let nics = [("A0", "l0"), ("B0", "l0"), ("A1", "l1"), ("B1", "l1"), ("C", "l0"), ("C", "l1")].map(nic).concat();
+    let switch = |name: &str, layer: &str, server: &str| {
+        format!("{{ id = \"{name}\", kind = \"switch\", layer = \"{layer}\"{server} }}, ")
+    };
+    let leaves: String = ["l0", "l1"].map(|leaf| switch(leaf, "edge", "")).concat();
+    let fast = "rate = \"400Gbps\", delay = \"200ns\"";
+    let cable = |a: &str, b: &str| format!("{{ source = \"{a}\", target = \"{b}\", {fast} }}, ");
+    let (mut nodes, mut cables) = (String::new(), String::new());
+    for server in ["A", "B"] {
+        let [gpu0, gpu1, nvlink] = ["0", "1", "n"].map(|end| format!("{server}{end}"));
+        if inside == "switch" {
+            nodes += &switch(&nvlink, "nvlink", &format!(", server = \"{server}\""));
+            cables += &[&gpu0, &gpu1].map(|gpu| cable(gpu, &nvlink)).concat();
+        } else {
+            cables += &cable(&gpu0, &gpu1).repeat(2);
+        }
+    }
+    format!(
+        "graph = {{ rate = \"100Gbps\", delay = \"500ns\", nodes = [{hosts}{{ id = \"C\", kind = \"host\" }}, {leaves}{nodes}], \
+         edges = [{nics}{cables}] }}"
+    )
+}
+
+/// The third segment of a handshake goes before the data, from C too: its ways to a rail are all by one link.
+#[test]
+fn a_flow_takes_the_way_that_a_graph_of_servers_says() {
+    for (inside, over) in [("switch", &[NVLINK, NVLINK][..]), ("cables", &[NVLINK])] {
+        let took = |from, to, hops: &[Hop]| {
+            let (fct, ideal) = lone(&graph(inside), RENO, (from, to, "9800B"));
+            assert_eq!(fct, by_hand(hops, 7), "{inside}: {from} to {to}");
+            assert!(ideal <= fct, "{inside}: {from} to {to}: {ideal}");
+        };
+        took("A0", "A1", over);
+        took("A0", "B0", &[NIC, NIC]);
+        took("A0", "B1", &[over, &[NIC, NIC]].concat());
+        took("B1", "A0", &[over, &[NIC, NIC]].concat());
+        took("C", "A1", &[NIC, NIC]);
+    }
+}

@@ -4,7 +4,7 @@ use crate::common::written::{differ, written};
 use crate::common::{Kept, scenario};
 use crate::programs::beside;
 use linkpool_scenario::Scenario;
-use linkpool_sim::{Plan, RequestOutcome, Sink, simulate};
+use linkpool_sim::{Plan, RequestOutcome, Sink, Value, simulate};
 use linkpool_units::Time;
 
 /// Hosts `S1` to `S3` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40
@@ -113,6 +113,74 @@ fn requests_wait_for_prefill_and_for_the_end_of_a_step() {
     close(us(second.arrived), 260.0 + transfer(15.0));
     close(us(second.first_token), begin + 200.0 + 52.0);
     assert_eq!((first.end, first.request, second.request), (second.end, 0, 1));
+}
+
+/// The steps of these two requests: four of 50 us with one sequence, then one of 52 us with both. On a shorter run the fourth
+/// is cut off after 15.4 us of its computation.
+#[test]
+fn steps_are_recorded_with_their_batches() {
+    let keys = "prefill = 1\ndecode = 1\npersistent = false\n[record]\nsteps = true\n";
+    let scenario = requests(keys, "0,100,5\n0.00001,150,1\n");
+    let begin = 105.0 + transfer(10.0);
+    let steps = |scenario: &Scenario| -> Vec<_> {
+        let of = |sample: linkpool_sim::Sample| {
+            let Value::Step(of) = sample.value else { panic!("{sample:?}") };
+            let micros = |time: Time| us(Some(time));
+            (
+                of.step.number,
+                micros(of.start),
+                micros(sample.at),
+                micros(of.computed),
+                of.step.sequences,
+                of.step.joined,
+                of.over,
+            )
+        };
+        all(scenario).kept.samples.into_iter().map(of).collect()
+    };
+    let found = steps(&scenario);
+    assert_eq!(found.len(), 5);
+    for ((i, found), (sequences, joined)) in (0..).zip(&found).zip([(1, 1), (1, 0), (1, 0), (1, 0), (2, 1)]) {
+        let (start, time) = (begin + 50.0 * f64::from(i), if sequences == 2 { 52.0 } else { 50.0 });
+        close(found.1, start);
+        close(found.2, start + time);
+        close(found.3, time);
+        assert_eq!((found.0, found.4, found.5, found.6), (i, sequences, joined, true));
+    }
+    let short = Scenario { duration: Time::from_us(400), drain: Time::from_us(20), ..scenario };
+    let cut = steps(&short);
+    assert_eq!(cut[..3], found[..3]);
+    let [.., last] = cut[..] else { panic!("none") };
+    assert_eq!((cut.len(), last.0, last.2, last.6), (4, 3, 420.0, false));
+    close(last.1, begin + 150.0);
+}
+
+/// With experts, whatever the threads: the tokens of steps are those of requests, steps of an instance follow one another, and
+/// none computes for longer than it takes.
+#[test]
+fn steps_generate_the_tokens_of_requests() {
+    let keys = "prefill = 1\ndecode = 2\nbatch = 3\nexperts = { number = 4, top_k = 2, dispatch = \"100B\", combine = \"200B\", \
+        time_per_token = \"3us\" }\n[record]\nsteps = true\n";
+    let lines: String = (0..12).map(|i| format!("{},{},{}\n", f64::from(i) * 4e-5, 20 + 10 * i, 1 + i % 5)).collect();
+    let scenario = requests(keys, &lines);
+    let found = all(&scenario);
+    let steps: Vec<_> =
+        found.kept.samples.iter().map(|s| if let Value::Step(of) = s.value { (s.at, of) } else { panic!() }).collect();
+    let tokens: u32 = steps.iter().filter(|(_, of)| of.over).map(|(_, of)| of.step.sequences).sum();
+    assert_eq!(tokens, found.requests.iter().map(|request| request.tokens).sum::<u32>());
+    assert_eq!(steps.iter().map(|(_, of)| of.step.joined).sum::<u32>(), 12);
+    for instance in 0..2 {
+        let own: Vec<_> = steps.iter().filter(|(_, of)| of.instance == instance).collect();
+        assert!(own.iter().all(|(end, of)| of.start < *end && of.computed <= *end - of.start));
+        assert!(
+            own.windows(2).all(|two| two[1].1.start >= two[0].0 && two[1].1.step.number == two[0].1.step.number + 1)
+        );
+    }
+    // An instance without sequences takes part for its experts.
+    assert!(steps.iter().any(|(_, of)| of.step.sequences == 0));
+    let (one, two) = (written(&scenario, 1), written(&scenario, 2));
+    assert!(one.contains_key("decode_steps.parquet"));
+    assert_eq!(differ(&one, &two), [] as [&str; 0]);
 }
 
 /// Each of two decode instances gets a request, as neither has one. The second is answered first,
