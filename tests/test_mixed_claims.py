@@ -185,7 +185,7 @@ def test_summaries_of_runs_say_of_all_flows_the_same_as_the_flows() -> None:
 def test_no_run_has_no_numbers() -> None:
     nothing = summary.Cell(columns.nothing(summary.COLUMNS))
     assert nothing.fct.mean is nothing.goodput.sd is nothing.loss is nothing.with_timeout is None
-    assert str(nothing) == str(mixed.NOTHING) == "no finished flow"
+    assert str(nothing) == str(mixed.Cell(columns.nothing(mixed.COLUMNS))) == "no finished flow"
 
 
 def figure_1(timeouts: int) -> pl.DataFrame:

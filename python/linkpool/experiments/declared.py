@@ -3,18 +3,20 @@
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby, product
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import polars as pl
 
-from linkpool.experiments import formulas
+from linkpool.experiments import formulas, panels
 from linkpool.experiments.columns import columns
 from linkpool.experiments.formulas import Quantity
 from linkpool.experiments.papers import EXPERIMENTS, Declared
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import Experiment, each
+from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.stated import Stated
 
@@ -51,6 +53,7 @@ class Published(Experiment, ABC):
         varied: the column that varies, and the attribute that has its values, the least and the
             greatest of which are the words `low` and `high` of claims.
         terms: what its claims call so in their formulas, beside its methods.
+        kinds: kinds of panels of its own, beside those of all experiments.
         said: its extent in words, in which attributes stand in braces; "": its seeds.
         cuts: the attributes that `shortened` cuts, with the decimal places and the least value of
             each; none: its seeds.
@@ -67,6 +70,7 @@ class Published(Experiment, ABC):
     apart: ClassVar[tuple[str, str] | None] = None
     varied: ClassVar[tuple[str, str] | None] = None
     terms: ClassVar[Mapping[str, Quantity]] = {}
+    kinds: ClassVar[Mapping[str, Callable[..., Panel]]] = {}
     said: ClassVar[str] = ""
     cuts: ClassVar[Mapping[str, tuple[int, float]]] = {}
     declared: Declared = field(default=None, kw_only=True, repr=False)  # type: ignore[assignment]
@@ -188,6 +192,34 @@ class Published(Experiment, ABC):
     def of(self, formula: str) -> "Callable[[pl.DataFrame], float | None]":
         """Return what computes a formula of rows, for figures."""
         return lambda rows: formulas.number(formulas.value(formula, rows, self.quantity))
+
+    def frame(self) -> Frame:
+        """Return the figure that the paper's file declares."""
+        of: dict[str, Any] = {"title": "{title}", **self.declared.frame}
+        common, rows, title = of.pop("common", {}), of.pop("panels"), of.pop("title")
+        if isinstance(of.get("columns"), str):
+            of["columns"] = len(getattr(self, of["columns"]))
+        shown = [panel for row in rows for panel in self._panels(**{**row, **common})]
+        return Frame(shown, title.format(title=self.title), **of)
+
+    def _panels(self, kind: str, each: Sequence[str] = (), **row: Any) -> list[Panel]:
+        """Return a panel, or one for each value of a column: its name and the attribute's."""
+        panel = {**panels.KINDS, **self.kinds}[kind]
+        if kind in panels.KINDS:
+            row.setdefault("schemes", "schemes")
+        for key, value in row.items():
+            if key in ("of", "around"):
+                row[key] = partial(formulas.value, value, named=self.quantity)
+            elif key in ("schemes", "at") and isinstance(value, str):
+                row[key] = getattr(self, value)
+        if not each:
+            return [panel(**row)]
+        column, values = each
+        keys, title = row.pop("keys", {}), row.pop("title")
+        return [
+            panel(keys={**keys, column: one}, title=title.replace("{each}", str(one)), **row)
+            for one in getattr(self, values)
+        ]
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,9 @@ class Declared(NamedTuple):
         columns: the name of those of its data, if it shares them; "": they are its own.
         claims: what the paper claims, by name; each is an array of the fields of a
             `Stated` of `linkpool.study.stated`.
+        frame: its figure, if that is of declared panels: the attributes of a `Frame`, the panels as
+            the arguments of their kinds in `linkpool.experiments.panels`, and `common` for those of
+            all. A number of columns may be an attribute, whose values they are of.
         tables: numbers of the paper, and whatever else claims say of each row: by name, the columns
             and the rows. Column `at` has the setting at which a row counts.
         words: what stands in braces in the formulas of all claims of the paper.
@@ -54,6 +57,7 @@ class Declared(NamedTuple):
     again: bool = False
     settings: Mapping[str, Any] = {}
     columns: str = ""
+    frame: Mapping[str, Any] = {}
     tables: Mapping[str, list[list[Any]]] = {}
     words: Mapping[str, str] = {}
 
@@ -79,12 +83,20 @@ def paper(folder: str) -> Paper:
     file = Path(__file__).parent / folder / "paper.toml"
     content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     name, shared = content.pop("name"), content.pop("shared", {})
-    words = content.pop("words", {})
+    words, panels = content.pop("words", {}), content.pop("panels", {})
     columns = content.pop("columns", {})
     own = {i: of for i, of in content.items() if isinstance(of.get("columns"), list)}
     columns |= {i: of.pop("columns") for i, of in own.items()}
+    for frame in (of["frame"] for of in content.values() if "frame" in of):
+        frame["panels"] = [_panel(panels, of) for of in frame["panels"]]
     experiments = {i: _declared(folder, shared, words=words, **of) for i, of in content.items()}
     return Paper(name, experiments, columns)
+
+
+def _panel(panels: Mapping[str, Mapping[str, Any]], of: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return a panel, or one that several figures have by its name, or one that is `like` this."""
+    own = {"like": of} if isinstance(of, str) else dict(of)
+    return {**panels.get(own.pop("like", ""), {}), **own}
 
 
 def _declared(

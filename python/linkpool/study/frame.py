@@ -16,9 +16,9 @@ class Panel:
 
     Attributes:
         paint: draws the rows of a setting.
-        title: above the panel; `{}` is the setting.
+        title: above the panel; `{}` is the setting, and the name of a column its value there.
         x: below the panels of the last setting.
-        y: beside the panel, or the first of those that share the axis; `{}` is the setting.
+        y: beside the panel, or the first of those that share the axis; in braces as in the title.
         from_zero: the y axis begins at 0.
 
     """
@@ -71,11 +71,13 @@ class Frame:
         figure, axes = style.panels(rows, columns, title, self.size, self.sharey, self.sharex)
         cells = [(panel, setting) for setting in settings for panel in self.panels]
         for i, (at, (panel, setting)) in enumerate(zip(axes.flat, cells, strict=True)):
-            panel.paint(at, settings[setting])
+            data = settings[setting]
+            words = {column: data[column].first() for column in data.columns}
+            panel.paint(at, data)
             if panel.title:
-                at.set_title(panel.title.format(setting))
+                at.set_title(panel.title.format(setting, **words))
             if panel.y and (i % columns == 0 or self.sharey in (False, "col")):
-                at.set_ylabel(panel.y.format(setting))
+                at.set_ylabel(panel.y.format(setting, **words))
             if panel.x and (self.columns or i >= (rows - 1) * columns):
                 at.set_xlabel(panel.x)
             if panel.from_zero:

@@ -1,22 +1,17 @@
 """AMP, Figures 12 and 14: jobs and short flows in the fat-tree of section 5.3."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import polars as pl
-from matplotlib.axes import Axes
 
-from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
 from linkpool.experiments.amp.setting import seconds
 from linkpool.experiments.declared import Kept, Published
 from linkpool.experiments.formulas import Found
-from linkpool.experiments.rows import values
 from linkpool.experiments.scenarios import scenario
-from linkpool.study import style
 from linkpool.study.experiment import Experiment
-from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -104,31 +99,11 @@ class Fig12(Published):
         work = self.long_flows * LONG_B / PACKET_B
         return Point(keys, dumps(written), seed, seconds, work)
 
-    def frame(self) -> Frame:
-        """Return the distributions as the paper's three panels do."""
-
-        def panel(subflows: int) -> Panel:
-            def paint(axes: Axes, data: pl.DataFrame) -> None:
-                for scheme in SCHEMES:
-                    jct_s = values(data, "jct_s", **_at(scheme, subflows))
-                    style.distribution(axes, scheme, 1e3 * jct_s)
-                axes.set_xlim(0.0, 3.0)
-                axes.set_ylim(0.0, 1.0)
-                axes.set_xlabel("job completion time (ms)")
-
-            return Panel(paint, f"{subflows} subflows, {{}}", y="share of jobs")
-
-        return Frame([panel(subflows) for subflows in SUBFLOWS], self.title, sharex=True)
-
     def growth(self, data: pl.DataFrame) -> Found:
         """Say of DCM and XMP whether job completion times grow quickly with subflows."""
         of = self.of("p90 jct_s subflows=8 / p90 jct_s subflows=4")
         found = (of(data.filter(scheme=scheme)) for scheme in ("dcm", "xmp"))
         return Found.of("", [r >= 1.25 for r in found if r is not None])
-
-
-def _at(scheme: str, subflows: int) -> Mapping[str, str | int]:
-    return {"scheme": scheme, "subflows": subflows if scheme in MULTIPATH else 1}
 
 
 INTERARRIVAL_S = 780e-6
@@ -206,17 +181,6 @@ class Fig14(Published):
         busy = min(offered, 1.0) * duration
         work = HOSTS * busy * LINK_BPS / 8 / PACKET_B
         return Point(keys, dumps(scenario), seed, duration, work)
-
-    def frame(self) -> Frame:
-        """Return the distribution of short flows' FCT."""
-        labels: dict[str, Any] = {
-            "title": "780 us between the flows of a {}",
-            "y": "share of flows",
-        }
-        labels |= {"x": "FCT of short flows (ms)", "axes": {"ylim": (0.0, 1.0)}, "log": True}
-        short = {"label": SHORT}
-        panel = panels.distribution("fct_established_s", SCHEMES, 1e3, keys=short, **labels)
-        return Frame([panel], self.title, columns=len(self.readings))
 
 
 def split(limit: float) -> tuple[float, list[Value], list[Value]]:

@@ -3,13 +3,11 @@
 import random
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 
-from linkpool.experiments import panels
 from linkpool.experiments.amp import fattree
 from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.experiments.declared import Published
@@ -17,7 +15,6 @@ from linkpool.experiments.formulas import Found
 from linkpool.experiments.rows import mean, values
 from linkpool.result import Result
 from linkpool.study.claims import same, weakest
-from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -35,6 +32,7 @@ class Fig13(Published):
 
     duration_s: float = DURATION_S
     schemes: ClassVar = fattree.SCHEMES
+    layers: ClassVar = tuple(name for _, _, name in fattree.LAYERS)
     over: ClassVar = ("schemes",)
     terms: ClassVar = {"unfinished": lambda rows: _unfinished(rows["value"].null_count())}
     said: ClassVar = "{duration_s:g} s of simulated time"
@@ -68,32 +66,10 @@ class Fig13(Published):
         ]
         return pl.concat([*rows, _utilisation(result.links, self.duration_s)])
 
-    def frame(self) -> Frame:
-        """Return the three panels."""
-        names = [name for _, _, name in fattree.LAYERS]
-        bars = panels.bars(self.of("mean value"), fattree.SCHEMES, "name", names)
-
-        def layers(axes: Axes, data: pl.DataFrame) -> None:
-            bars.paint(axes, data)
-            for label in axes.get_xticklabels():
-                label.set(rotation=45, ha="right", rotation_mode="anchor")
-
-        def distribution(kind: str, unit: float, x: str, log: bool) -> Panel:
-            of: dict[str, Any] = {"keys": {"kind": kind}, "axes": {"ylim": (0.0, 1.0)}, "log": log}
-            schemes = fattree.SCHEMES
-            return panels.distribution("value", schemes, unit, **of, x=x, y="share of flows")
-
-        shown = [
-            distribution("fct", 1e3, "FCT of short flows (ms)", log=True),
-            distribution("goodput", 1e-9, "goodput of long flows (Gbps)", log=False),
-            Panel(layers, "", "", "mean utilisation"),
-        ]
-        return Frame(shown, self.title, sharey=False)
-
     def used(self, data: pl.DataFrame) -> Found:
         """Judge how alike the multipath schemes use each layer."""
         used: dict[str, list[float]] = {}
-        for _, _, name in fattree.LAYERS:
+        for name in self.layers:
             shares = [mean(data, "value", scheme=s, name=name) for s in fattree.MULTIPATH]
             used[name] = [share for share in shares if share is not None]
         spans = [f"{name} {min(of):.1%} to {max(of):.1%}" for name, of in used.items() if of]

@@ -9,7 +9,6 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Kept
 from linkpool.experiments.formulas import Found, Quantity
@@ -327,21 +326,3 @@ class Fig9(Mixes):
         rows = data.filter(multipath=multipath, dctcp=dctcp)
         means = {scheme: fairness(rows.filter(scheme=scheme)).value for scheme in self.schemes}
         return {scheme: mean for scheme, mean in means.items() if mean is not None}
-
-    def frame(self) -> Frame:
-        """Return Jain's index against DCTCP flows, a panel per number of multipath flows."""
-        drawn = [
-            panels.lines(
-                fairness,
-                self.schemes,
-                "dctcp",
-                self.dctcp,
-                keys={"multipath": m},
-                axes={"xticks": self.dctcp},
-                title=f"{m} multipath, {{}} links",
-                x="DCTCP flows",
-                y="Jain's index",
-            )
-            for m in self.multipath
-        ]
-        return Frame(drawn, self.title, (3.0, 2.4))

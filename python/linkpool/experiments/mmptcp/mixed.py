@@ -4,14 +4,13 @@ The transports, the fabric and the numbers of the paper are those of each experi
 """
 
 from abc import ABC
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
 from linkpool.experiments.declared import LongRuns
@@ -21,9 +20,8 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
-from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table, Value, dumps
 
 LONG_SHARE = 0.33
@@ -186,9 +184,6 @@ class Cell:
         return written(fct, self.short.height - fct.count, never)
 
 
-NOTHING = Cell(declared.nothing(COLUMNS))
-
-
 def quantities(cell: Callable[[pl.DataFrame], Any]) -> dict[str, Quantity]:
     """Return what formulas call the quantities of cells, which are of flows or of sums of runs.
 
@@ -217,17 +212,14 @@ def written(fct: Sample, unfinished: int, never: int) -> str:
 
 QUANTITIES: Mapping[str, Quantity] = {
     **quantities(Cell),
+    "each-fct": lambda rows: Cell(rows).times,
+    "each-goodput": lambda rows: Cell(rows).goodputs,
+    "each-timeouts": lambda rows: Cell(rows).short["timeouts"].to_numpy(),
     "rates": lambda rows: with_sd(Cell(rows).goodput),
     "dropped": lambda rows: Cell(rows).dropped,
     "p99": lambda rows: Cell(rows).percentile(0.99),
     "p99.9": lambda rows: Cell(rows).percentile(0.999),
 }
-
-
-def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
-    """Return the results of the runs by the values of a column."""
-    parts = data.partition_by(key, as_dict=True)
-    return {str(value): Cell(rows) for (value,), rows in parts.items()}
 
 
 @dataclass(frozen=True)
@@ -247,40 +239,3 @@ def with_sd(of: Sample) -> str | None:
     if of.mean is None:
         return None
     return f"{of.mean:.3g}" + ("" if of.sd is None else f" ± {of.sd:.3g}")
-
-
-SHOWN = {
-    "fct": ("FCT of short flows (ms), mean ± sd", "sd"),
-    "goodput": ("goodput of long flows (Mbps), mean ± sd", "goodput-sd"),
-    "core": ("mean core utilisation (%)", None),
-    "loss": ("mean core loss (%)", None),
-}
-"""What tables and figures show of a cell, how they name it, and its deviation."""
-
-
-def tail(
-    schemes: Sequence[str],
-    x: str,
-    of: Callable[[Cell], "np.ndarray"] = lambda cell: cell.times,
-    y: str = "",
-    title: str = "share of short flows",
-) -> Panel:
-    """Return a panel of the tail of what `of` returns of a cell: completion times, in ms."""
-
-    def paint(axes: Axes, data: pl.DataFrame) -> None:
-        found = cells(data, "scheme")
-        for scheme in schemes:
-            draw_tail(axes, of(found.get(scheme, NOTHING)), scheme)
-        axes.set_xlabel(x)
-
-    return Panel(paint, title, y=y)
-
-
-def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
-    """Draw the share of values that are at least so large, on a logarithmic axis."""
-    x = np.sort(values)
-    if x.size:
-        look = LOOKS[scheme]
-        share = 1.0 - np.arange(x.size) / x.size
-        axes.step(x, share, look.dash, color=look.colour, label=NAMES[scheme], where="pre")
-    axes.set_yscale("log")

@@ -1,7 +1,7 @@
 """MMPTCP, Table 4 and Figures 6, 7 and 10: settings of both phases, and when they change."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from random import Random
@@ -253,7 +253,7 @@ def _draw_tails(axes: Axes, of: Mapping[int, pl.Series]) -> None:
     shades = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7")
     for (threshold, fct), colour in zip(of.items(), shades, strict=False):
         drawn = len(axes.get_lines())
-        mixed.draw_tail(axes, fct.to_numpy(), "mmptcp")
+        panels.draw_tail(axes, fct.to_numpy(), "mmptcp")
         for line in axes.get_lines()[drawn:]:
             line.set(color=colour, label=f"{threshold} KB")
 
@@ -279,19 +279,6 @@ class Fig10(Mixed):
         work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
         written = partial(_scenario, scheme, seed, self.duration_s)
         return Point({"scheme": scheme}, written, seed, self.duration_s, work)
-
-    def frame(self) -> Frame:
-        """Return the distributions of completion times, and of goodputs."""
-        times = mixed.tail(self.schemes, "FCT at least (ms)", y="share of short flows", title="")
-
-        def goodputs(axes: Axes, data: pl.DataFrame) -> None:
-            long.paint(axes, data)
-            axes.set_yscale("linear")
-
-        x, y = "goodput at least (Mbps)", "share of long flows"
-        long = mixed.tail(self.schemes, x, lambda cell: cell.goodputs, y, "")
-        both = [times, replace(long, paint=goodputs)]
-        return Frame(both, f"{self.title}, 512 hosts, 4:1", (4.4, 2.8), sharey=False)
 
 
 def _scenario(scheme: str, seed: int, duration_s: float) -> str:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
-from linkpool.experiments import panels
 from linkpool.experiments.formulas import Found, Quantity
-from linkpool.experiments.mmptcp.mixed import SHOWN, Mix
+from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import QUANTITIES, Summarised
 from linkpool.experiments.mmptcp.tables import ARRIVALS, MANY_ARRIVALS
@@ -17,9 +16,7 @@ from linkpool.experiments.mmptcp.tables import PAIRS as PAIRS_OF_TABLE_3
 from linkpool.experiments.rows import by_seed
 from linkpool.study.claims import above, below, cases, grade, together
 from linkpool.study.experiment import each
-from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.statistics import Spread
 
 TIE = 0.02
 """Values so near to each other, relatively, count as the same."""
@@ -74,31 +71,6 @@ def rises(quantity: str, key: str, scheme: str, data: pl.DataFrame) -> Found:
     return Found.of("", grade(known and high >= 1.5 * low and high > 0, known and high > low, note))
 
 
-def panel(
-    of: Summarised,
-    name: str,
-    at: Sequence[int],
-    among: Iterable[str],
-    x: str,
-    title: str = "{label}",
-) -> Panel:
-    """Return a panel of what `mixed.SHOWN` names, against the column that varies."""
-    label, deviation = SHOWN[name]
-    middle, around = of.of(name), of.of(deviation) if deviation else None
-    assert of.varied is not None, f"nothing varies in {of.id}"
-
-    def found(rows: pl.DataFrame) -> Spread:
-        mean, sd = middle(rows), (around(rows) if around else None) or 0.0
-        return (
-            Spread(None, None, None)
-            if mean is None
-            else Spread(mean, max(mean - sd, 0.0), mean + sd)
-        )
-
-    labels: dict[str, Any] = {"title": title.replace("{label}", label), "from_zero": True}
-    return panels.lines(found, among, of.varied[0], at, axes={"xlabel": x}, **labels)
-
-
 @dataclass(frozen=True)
 class Fig1(Summarised):
     """MPTCP against its number of subflows; with one subflow that is TCP."""
@@ -130,14 +102,6 @@ class Fig1(Summarised):
     def parts(self) -> Mapping[str, pl.Expr]:
         """Return the trees."""
         return each("tree", [tree.name for tree in self.trees])
-
-    def frame(self) -> Frame:
-        """Return goodputs of long flows and completion times of short ones."""
-        shown = [
-            panel(self, name, self.subflows, self.schemes, "subflows", "{}: {label}")
-            for name in ("goodput", "fct")
-        ]
-        return Frame(shown, self.title, (4.4, 2.7), sharey=False)
 
 
 of_degrees = partial(at_end, PAIRS_OF_TABLE_3, "degree")
@@ -172,14 +136,6 @@ class Fig3(Summarised):
         keys: Keys = {"degree": degree, "scheme": scheme}
         mix = Mix(*self.pairs[scheme], MANY_ARRIVALS, self.duration_s, hotspots=degree / 100)
         return mix.point(keys, seed)
-
-    def frame(self) -> Frame:
-        """Return the four panels."""
-        x = "hotspots: core switches with short queues (%)"
-        names = ("goodput", "core", "fct", "loss")
-        shown = [panel(self, name, self.degrees, self.pairs, x) for name in names]
-        title = f"{self.title}, 512 hosts, 4:1, 2,560 short flows/s"
-        return Frame(shown, title, (4.4, 2.7), sharey=False, columns=2)
 
 
 SPREAD = ("ps", "ps-tcp", "mmptcp", "mptcp-tcp")
@@ -239,10 +195,3 @@ class Fig9(Summarised):
         share = load / 100
         mix = Mix(*self.pairs[scheme], ARRIVALS, self.duration_s, Tree(2), long_share=share)
         return mix.point(keys, seed)
-
-    def frame(self) -> Frame:
-        """Return the four panels."""
-        x, names = "servers with long flows (%)", ("fct", "goodput", "loss", "core")
-        shown = [panel(self, name, self.loads, self.pairs, x) for name in names]
-        title = f"{self.title}, 256 hosts, 2:1, 256 short flows/s"
-        return Frame(shown, title, (4.4, 2.7), sharey=False, columns=2)

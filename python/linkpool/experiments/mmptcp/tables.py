@@ -10,16 +10,15 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments import columns as declared
-from linkpool.experiments import panels
 from linkpool.experiments.formulas import Found, Quantity
 from linkpool.experiments.mmptcp import mixed
-from linkpool.experiments.mmptcp.mixed import NOTHING, QUANTITIES, SHOWN, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed import QUANTITIES, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.experiments.rows import by_seed
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study.claims import Verdict, above, together
-from linkpool.study.frame import Frame, Panel
+from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -33,8 +32,6 @@ class Table(Mixed):
 
     schemes: ClassVar[tuple[str, ...]]
     over: ClassVar[tuple[str, ...]] = ("schemes",)
-    about: ClassVar[str] = "512 hosts, 4:1"
-    width: ClassVar[float] = 3.0
 
     def mix(self, scheme: str) -> Mix:
         """Return the settings of a scheme; all flows are of it."""
@@ -44,25 +41,6 @@ class Table(Mixed):
         """Return the run of a scheme."""
         (scheme,) = of
         return self.mix(scheme).point({"scheme": scheme}, seed)
-
-    def frame(self) -> Frame:
-        """Return the table."""
-        columns = [
-            panels.bars(
-                self.of(name),
-                self.schemes,
-                around=None if around is None else self.of(around),
-                title=label,
-                from_zero=True,
-            )
-            for name, (label, around) in SHOWN.items()
-        ]
-        both = [*columns, *self.more()]
-        return Frame(both, f"{self.title}, {self.about}", (self.width, 2.8), sharey=False)
-
-    def more(self) -> Sequence[Panel]:
-        """Return panels beside the table."""
-        return ()
 
 
 LOADS = {"100Mbps": (100, 33), "1000Mbps": (1000, 33), "1000Mbps-quarter": (1000, 25)}
@@ -98,37 +76,12 @@ class Tab1(Table):
             for reading, (rate, of_hosts) in LOADS.items()
         }
 
-    def frame(self) -> Frame:
-        """Return the table, and the tails of completion times and timeouts."""
-        frame = super().frame()
-        first, *others = frame.panels
-
-        def paint(axes: Axes, data: pl.DataFrame) -> None:
-            first.paint(axes, data)
-            rate, of_hosts = (data[key].first() for key in ("rate_mbps", "long_percent"))
-            axes.set_ylabel(f"{rate!s} Mbps, {of_hosts!s}% of hosts long")
-
-        return replace(frame, panels=[replace(first, paint=paint), *others])
-
-    def more(self) -> Sequence[Panel]:
-        """Return the tails."""
-
-        def timeouts(cell: Cell) -> "np.ndarray":
-            return cell.short["timeouts"].to_numpy()
-
-        x = "whose timeouts are at least"
-        return [
-            mixed.tail(self.schemes, "whose FCT is at least (ms)"),
-            mixed.tail(self.schemes, x, timeouts),
-        ]
-
 
 @dataclass(frozen=True)
 class Tab2(Table):
     """Beside TCP and packet scatter."""
 
     schemes: ClassVar = ("ps", "tcp", "mmptcp", "mptcp", "mptcp-faults")
-    about: ClassVar = "512 hosts, 4:1, 256 short flows/s"
 
 
 PAIRS = {
@@ -147,12 +100,26 @@ class Tab3(Table):
     """Ten times as many short flows, and packet scatter beside TCP."""
 
     schemes: ClassVar = (*PAIRS, "mptcp-faults")
-    about: ClassVar = "512 hosts, 4:1, 2,560 short flows/s"
-    width: ClassVar = 3.2
 
     def mix(self, scheme: str) -> Mix:
         """Return the settings of a scheme."""
         return Mix(*PAIRS.get(scheme, (scheme, scheme)), MANY_ARRIVALS, self.duration_s)
+
+
+def shares(column: str, schemes: Sequence[str], **labels: Any) -> Panel:
+    """Return a panel of the shares of short flows by how many events they met."""
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        for scheme in schemes:
+            counts = Cell(data.filter(scheme=scheme)).short[column].to_numpy()
+            if counts.size:
+                n = np.arange(int(counts.max()) + 1)
+                share, look = [float((counts == i).mean()) for i in n], LOOKS[scheme]
+                dots: Any = {"color": look.colour, "marker": look.marker}
+                axes.plot(n, share, look.dash, **dots, label=NAMES[scheme])
+        axes.set_yscale("log")
+
+    return Panel(paint, **labels)
 
 
 @dataclass(frozen=True)
@@ -160,32 +127,11 @@ class Tab5(Table):
     """Limited transmit in phase 1, with Figure 5; 135 of 256 hosts send long flows."""
 
     schemes: ClassVar = ("mmptcp", "mmptcp-lt")
-    about: ClassVar = "256 hosts, 2:1"
-    width: ClassVar = 2.8
+    kinds: ClassVar = {"shares": shares}
 
     def mix(self, scheme: str) -> Mix:
         """Return the settings of a scheme."""
         return replace(super().mix(scheme), tree=Tree(2), long_share=0.53)
-
-    def more(self) -> Sequence[Panel]:
-        """Return how many flows met how many timeouts and fast retransmissions."""
-
-        def panel(column: str, x: str) -> Panel:
-            def paint(axes: Axes, data: pl.DataFrame) -> None:
-                cells = mixed.cells(data, "scheme")
-                for scheme in self.schemes:
-                    counts = cells.get(scheme, NOTHING).short[column].to_numpy()
-                    if counts.size:
-                        n = np.arange(int(counts.max()) + 1)
-                        share, look = [float((counts == i).mean()) for i in n], LOOKS[scheme]
-                        dots: Any = {"color": look.colour, "marker": look.marker}
-                        axes.plot(n, share, look.dash, **dots, label=NAMES[scheme])
-                axes.set_yscale("log")
-                axes.set_ylabel("share of short flows")
-
-            return Panel(paint, "", f"{x} of a short flow")
-
-        return panel("timeouts", "timeouts"), panel("recoveries", "fast retransmissions")
 
 
 ACCESS = "access"
@@ -250,7 +196,3 @@ class Tab8(Table):
         )
         rows = pl.concat([mixed.measure(result), ports], how="diagonal")
         return rows.select(column.name for column in mixed.COLUMNS)
-
-    def more(self) -> Sequence[Panel]:
-        """Return the tails of completion times."""
-        return (mixed.tail(self.schemes, "whose FCT is at least (ms)"),)

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments import panels
 from linkpool.experiments.declared import Kept
 from linkpool.experiments.formulas import Found
 from linkpool.experiments.rows import Floats, median, values
@@ -43,18 +42,6 @@ class Jobs(fattree.Patterns):
 class Tab3(Jobs):
     """Means, and the share of slow jobs."""
 
-    def frame(self) -> Frame:
-        """Return the table: means, and the share of slow jobs."""
-        drawn = {
-            "1e3 * mean jct_s": "mean job completion time (ms)",
-            "slow": "jobs above 300 ms (%)",
-        }
-        both = [
-            panels.bars(self.of(formula), SCHEMES, title=title, from_zero=True)
-            for formula, title in drawn.items()
-        ]
-        return Frame(both, self.title, (3.8, 3.0), sharey=False)
-
 
 @dataclass(frozen=True)
 class Fig9(Jobs):
@@ -88,13 +75,6 @@ class Fig9(Jobs):
         """Return the median of the jobs before the first jump."""
         return median(rows.filter(pl.col("jct_s") < JUMP_S), "jct_s")
 
-    def frame(self) -> Frame:
-        """Return the distributions."""
-        x, y = "job completion time (ms)", "share of jobs"
-        ends = {"xlim": (0.0, 500.0), "ylim": (0.0, 1.0)}
-        panel = panels.distribution("jct_s", SCHEMES, 1e3, axes=ends, x=x, y=y)
-        return Frame([panel], self.title, (6.0, 3.2))
-
 
 def _share(of: Floats, low: float, high: float) -> float:
     return float(((of >= low) & (of < high)).mean())
@@ -123,13 +103,6 @@ class Fig10(fattree.Patterns):
                 rows += [(place, p, float(np.percentile(values, p))) for p in PERCENTILES]
         schema = {"place": pl.String, "percentile": pl.Int32, "rtt_s": pl.Float64}
         return pl.DataFrame(rows, schema, orient="row")
-
-    def frame(self) -> Frame:
-        """Return medians by where the ends are."""
-        of, title = self.of("1e3 * mean rtt_s percentile=50"), "{}: median RTT (ms)"
-        panel = panels.bars(of, SCHEMES, "place", PLACES, title=title, from_zero=True)
-        columns = len(self.patterns)
-        return Frame([panel], self.title, (3.6, 3.0), sharey=False, columns=columns)
 
 
 LAYERS = ("core", "aggregation", "rack")

@@ -1,7 +1,7 @@
 """XMP, Tables 1 and 2 and Figure 8: goodputs of large flows in a fat-tree."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from linkpool.experiments.declared import Kept
 from linkpool.experiments.rows import mean
 from linkpool.experiments.scenarios import transport
 from linkpool.experiments.xmp import fattree
-from linkpool.experiments.xmp.fattree import PLACES, SCHEMES
+from linkpool.experiments.xmp.fattree import SCHEMES
 from linkpool.study import style
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
@@ -55,17 +55,6 @@ class Fig8(Goodputs):
     """The distributions, and by where the ends of a flow are."""
 
     patterns: tuple[str, ...] = ("permutation", "random")
-
-    def frame(self) -> Frame:
-        """Return the distributions of all flows, and medians by place."""
-        x = {"xlabel": "goodput (Mbps)"}
-        flows: dict[str, Any] = {"axes": x, "title": "{}", "y": "share of large flows"}
-        middle, title = self.of("1e-6 * median goodput_bps"), "{}: medians (Mbps)"
-        both = [
-            panels.distribution("goodput_bps", SCHEMES, 1e-6, **flows),
-            panels.bars(middle, SCHEMES, "place", PLACES, title=title, from_zero=True),
-        ]
-        return Frame(both, self.title, (4.4, 2.7), sharey=False)
 
 
 XMP = "xmp-2"

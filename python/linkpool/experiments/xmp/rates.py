@@ -4,10 +4,10 @@ Packets are of 1,500 B. A queue marks what finds it longer than K, as the paper'
 a cut ssthresh is one below the window, as its pseudocode has it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from linkpool.experiments.scenarios import scenario, transport
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study.claims import Ledger, grade
-from linkpool.study.frame import Frame, Panel
+from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -32,18 +32,6 @@ DASHES = ("-", "--", ":")
 def xmp(beta: int, subflows: int, **keys: Value) -> Table:
     """Return XMP with so many subflows."""
     return transport("xmp", "xmp-2", beta=beta, subflows=subflows, **keys)
-
-
-class Rates(Published):
-    """An experiment about the rates of subflows over time."""
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return the payload rate of each subflow in each interval, with its flow's label."""
-        flows = result.flows.select("flow", "label")
-        table = result.rate.join(flows, on="flow", how="left")
-        return table.select("label", "subflow", "time_s", "goodput_bps").sort(
-            "label", "subflow", "time_s"
-        )
 
 
 def mean_rate(
@@ -80,8 +68,8 @@ def panel(
     labels: Sequence[str],
     title: str | Callable[[pl.DataFrame], str],
     y: str = "",
-    at: Sequence[float] = (),
-    **keys: object,
+    marks: Sequence[float] = (),
+    keys: Mapping[str, Any] | None = None,
 ) -> Panel:
     """Return a panel of the rates of flows over time, in the runs with these keys.
 
@@ -89,16 +77,16 @@ def panel(
         labels: of the flows.
         title: of the panel, or what makes it of the rows.
         y: the label of the axis, at every panel.
-        at: times that are marked.
+        marks: times that are marked.
         keys: the runs' columns and values.
 
     """
 
     def paint(axes: Axes, data: pl.DataFrame) -> None:
-        rows = data.filter(**keys)
+        rows = data.filter(**(keys or {}))
         if rows.height:
             _draw(axes, rows, labels)
-        for time in at:
+        for time in marks:
             axes.axvline(time, color="#999999", lw=0.6, ls=":")
         axes.set_title(title if isinstance(title, str) else title(rows))
         axes.set_ylabel(y)
@@ -119,6 +107,20 @@ def _draw(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
             step = float(np.diff(x).min()) if len(x) > 1 else 0.0
             name = f"{label}-{subflow + 1}"
             axes.plot(x - step / 2, y, dash, color=colour, lw=1.0, label=name)
+
+
+class Rates(Published):
+    """An experiment about the rates of subflows over time."""
+
+    kinds: ClassVar = {"rates": panel}
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the payload rate of each subflow in each interval, with its flow's label."""
+        flows = result.flows.select("flow", "label")
+        table = result.rate.join(flows, on="flow", how="left")
+        return table.select("label", "subflow", "time_s", "goodput_bps").sort(
+            "label", "subflow", "time_s"
+        )
 
 
 STEP_S = 5.0
@@ -156,21 +158,6 @@ class Fig1(Rates):
         text = dumps(scenario("xmp", "X-fig1", scheme=scheme, **words))
         keys: Keys = {"scheme": scheme, "k": mark}
         return Point(keys, text, seed, END_1_S, END_1_S * RATE_BPS / PACKET_BITS)
-
-    def frame(self) -> Frame:
-        """Return the rate of every flow over time, a panel per scheme and threshold."""
-        panels = [
-            panel(
-                OF_FIG1,
-                f"{'DCTCP' if scheme == 'dctcp' else 'halving'}, K = {mark}",
-                "rate (Mbit/s)",
-                scheme=scheme,
-                k=mark,
-            )
-            for scheme in self.schemes
-            for mark in self.marks
-        ]
-        return Frame(panels, self.title, (4.6, 2.4), columns=2)
 
 
 def _worst(run: pl.DataFrame) -> float | None:
@@ -230,11 +217,6 @@ class Fig6(Rates):
         loss = sum(four) / len(four) - sum(six) / len(six) if four and six else None
         shown = "no data" if loss is None else f"with beta = 6 {_listing(index[6])}: {-loss:+.3f}"
         ledger.judge("less-fair", shown, loss)
-
-    def frame(self) -> Frame:
-        """Return the rate of every subflow over time, a panel per beta."""
-        panels = [panel(OF_FIG6, f"beta = {beta}", beta=beta) for beta in self.betas]
-        return Frame(panels, self.title, (4.6, 3.0), legend=7)
 
 
 def _by_phase(rows: pl.DataFrame) -> list[Spread]:

@@ -121,7 +121,7 @@ class Fig4(rates.Rates):
             rates.panel(
                 (SHIFTING,),
                 lambda rows: f"beta = {rows['beta'][0]}: {shift_times(rows)} s to shift",
-                beta=beta,
+                keys={"beta": beta},
             )
             for beta in BETAS
         ]
@@ -271,14 +271,6 @@ class Fig7(rates.Rates):
         judged = grade(whole and max(off) <= 0.1, whole and max(off) <= 0.25, note)
         shown = f"with four background flows {_listing(busy, UNCHANGED)}; with L3 closed "
         ledger.judge("fades", shown + _listing(steady, UNCHANGED), judged)
-
-    def frame(self) -> Frame:
-        """Return the rates of all subflows in intervals of 5 s, a panel per setting."""
-        panels = [
-            rates.panel(FLOWS, f"beta = {beta}, K = {mark}", at=(25.0, 45.0, 60.0), beta=beta)
-            for beta, mark in SETTINGS
-        ]
-        return Frame(panels, self.title, (4.0, 3.2), legend=5, together=True)
 
 
 Subflow: TypeAlias = tuple[int, int]
