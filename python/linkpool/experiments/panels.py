@@ -85,6 +85,7 @@ def lines(
     at: Sequence[Any],
     *,
     around: Of | None = None,
+    ticks: bool = False,
     keys: Mapping[str, Any] | None = None,
     axes: Mapping[str, Any] | None = None,
     **labels: Any,
@@ -97,6 +98,7 @@ def lines(
         by: the column.
         at: its values.
         around: how far the range reaches on each side, if the value has none.
+        ticks: the axis has them at these values alone.
         keys: columns and their values in the rows that are drawn.
         axes: what is set of the axes.
         labels: of the panel.
@@ -118,6 +120,8 @@ def lines(
             ends = ([one.low for _, one in drawn], [one.high for _, one in drawn])
             y = [one.value or 0.0 for _, one in drawn]
             style.lines(on, scheme, [x for x, _ in drawn], y, *ends)
+        if ticks:
+            on.set_xticks(at)
         on.set(**(axes or {}))
 
     return Panel(paint, **labels)

@@ -72,6 +72,7 @@ class Fig12(Published):
 
     long_flows: int = 1000
     readings: tuple[str, ...] = OF_JOBS
+    schemes: ClassVar = SCHEMES
     apart: ClassVar = ("reading", "readings")
     said: ClassVar = "each run until {long_flows} long flows have ended"
     cuts: ClassVar = {"long_flows": (0, 1)}
@@ -82,7 +83,7 @@ class Fig12(Published):
         return [
             self.point(seed, reading, scheme, subflows)
             for reading in self.readings
-            for scheme in SCHEMES
+            for scheme in self.schemes
             for subflows in (SUBFLOWS if scheme in MULTIPATH else (1,))
             for seed in seeds
         ]
