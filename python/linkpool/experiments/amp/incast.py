@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
+from linkpool.experiments.declared import Kept
 from linkpool.experiments.formulas import Found
 from linkpool.experiments.rows import ratio, sample, span
 from linkpool.experiments.scenarios import scenario
-from linkpool.result import Result
 from linkpool.stats import Sample
 from linkpool.study import style
 from linkpool.study.claims import ORDER, alike, cases, grade, order_of_magnitude, together
@@ -57,10 +57,13 @@ def points(loads: Sequence[Load], seeds: Sequence[int], bursts: int) -> list[Poi
     ]
 
 
-def flows(result: Result) -> pl.DataFrame:
-    """Return the columns of a run's flows that the analysis keeps."""
-    kept = ("fct_established_s", "timeouts", "retransmits")
-    return result.flows.select(*kept, pl.col("suppressions").cast(pl.UInt32))
+FLOWS_KEPT = (
+    "fct_established_s",
+    "timeouts",
+    "retransmits",
+    pl.col("suppressions").cast(pl.UInt32),
+)
+"""The columns of flows that the analysis keeps."""
 
 
 def fct(rows: pl.DataFrame) -> Sample:
@@ -111,6 +114,7 @@ class Incast(setting.Delayed):
     sizes: tuple[str, ...]
     ks: tuple[int, ...] = FLOWS
     bursts: int = BURSTS
+    kept: ClassVar = Kept("flows", FLOWS_KEPT)
     terms: ClassVar = {
         "fct": lambda rows: fct(rows).mean,
         "sd": lambda rows: fct(rows).sd,
@@ -129,10 +133,6 @@ class Incast(setting.Delayed):
             for scheme in self.schemes
         ]
         return points(loads, seeds, self.bursts)
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return a row per flow."""
-        return flows(result)
 
     def frame(self) -> Frame:
         """Return a panel per size: medians, 10th to 90th percentile of flows, and means.

@@ -1,7 +1,8 @@
 """AMP, Figure 10: queue lengths without the syndrome and with it, as histograms."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.amp.syndrome import Mix, Mixes
 from linkpool.result import Result
-from linkpool.study.frame import Frame, Panel
+from linkpool.study.frame import Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value
@@ -62,7 +63,27 @@ class Distribution:
         axes.step(x, y, look.dash, where="post", color=look.colour, label=label)
 
 
-CASES = ((1, "a) 1 multipath flow"), (4, "b) 4 multipath flows"))
+def distributions(rows: pl.DataFrame, schemes: Iterable[str]) -> dict[str, Distribution]:
+    """Return the queue lengths of each scheme over all seeds."""
+    found = {scheme: Distribution.of(rows.filter(scheme=scheme)) for scheme in schemes}
+    return {scheme: of for scheme, of in found.items() if of is not None}
+
+
+def lengths(
+    schemes: Iterable[str], keys: Mapping[str, Any], column: str = "queue_pkts", **labels: Any
+) -> Panel:
+    """Return a panel of the distribution functions of queue lengths, in rows with these keys."""
+
+    def paint(axes: Axes, data: pl.DataFrame) -> None:
+        rows = data.filter(**keys).rename({column: "queue_pkts"})
+        for scheme, found in distributions(rows, schemes).items():
+            found.draw(axes, scheme)
+
+    return Panel(paint, x="queue length (packets)", y="CDF", **labels)
+
+
+CASES = (1, 4)
+"""Multipath flows."""
 INFLATED = 20
 
 
@@ -81,13 +102,14 @@ class Fig10(Mixes):
     """4 DCTCP flows with one multipath flow, and with four."""
 
     schemes: tuple[str, ...] = ("dcm", "xmp", "amp")
+    kinds: ClassVar = {"lengths": lengths}
     terms: ClassVar = {"queue": _median, "inflated": _inflated}
 
     def mixes(self) -> list[Mix]:
         """Return both cases with every scheme."""
         return [
             Mix(scheme, multipath=count, dctcp=4, record=RECORD)
-            for count, _ in CASES
+            for count in CASES
             for scheme in self.schemes
         ]
 
@@ -95,25 +117,8 @@ class Fig10(Mixes):
         """Return the histogram of the bottleneck's queue length."""
         return histogram(result)
 
-    def frame(self) -> Frame:
-        """Return a panel per case: the distribution functions of the schemes."""
-
-        def panel(count: int, name: str) -> Panel:
-            def paint(axes: Axes, data: pl.DataFrame) -> None:
-                for scheme, found in self._found(data, count).items():
-                    found.draw(axes, scheme)
-
-            return Panel(paint, f"{name}, {{}} links", "queue length (packets)", "CDF")
-
-        return Frame([panel(*case) for case in CASES], self.title, (3.8, 2.5), sharex=True)
-
     def gap(self, rows: pl.DataFrame) -> int | None:
         """Return how far the schemes' medians are from each other."""
         found = (_median(rows.filter(scheme=scheme)) for scheme in self.schemes)
         medians = [one for one in found if one is not None]
         return max(medians) - min(medians) if len(medians) > 1 else None
-
-    def _found(self, data: pl.DataFrame, count: int) -> dict[str, Distribution]:
-        """Return the queue lengths of each scheme over all seeds with so many multipath flows."""
-        found = {s: Distribution.of(data.filter(scheme=s, multipath=count)) for s in self.schemes}
-        return {scheme: of for scheme, of in found.items() if of is not None}

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from linkpool.experiments import panels
 from linkpool.experiments.amp import incast, queues, setting, syndrome
 from linkpool.experiments.amp.incast import SIZE, Load
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.experiments.amp.syndrome import Fig9, Mix
-from linkpool.experiments.rows import each_named, mean, median, ratio, spread, values
+from linkpool.experiments.rows import each_named, mean, median, ratio, spread
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
@@ -31,7 +30,6 @@ from linkpool.study.claims import (
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.statistics import Spread
 from linkpool.units import show_number, show_seconds
 
 CALM = syndrome.Mix("amp", multipath=1, dctcp=4)
@@ -66,9 +64,9 @@ class Gamma(setting.Delayed):
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow of an incast, and one of the AMP flow of a calm mix."""
-        rows = incast.flows(result)
         calm = point.keys["load"] == "calm"
-        return rows.filter(result.flows["control"] == "amp") if calm else rows
+        amp = result.flows.filter(control="amp") if calm else result.flows
+        return amp.select(incast.FLOWS_KEPT)
 
     def frame(self) -> Frame:
         """Return mean completion times against gamma for each k, and false alarms."""
@@ -251,6 +249,8 @@ class Ssr(setting.Delayed):
 
     ks: tuple[int, ...] = incast.FLOWS
     dctcp: tuple[int, ...] = Fig9.dctcp
+    schemes: ClassVar = SCHEMES
+    kinds: ClassVar = {"lengths": queues.lengths}
     bursts: int = incast.BURSTS
     duration_s: float = syndrome.DURATION_S
 
@@ -283,33 +283,6 @@ class Ssr(setting.Delayed):
             found = result.flows.select(pl.col("fct_established_s").alias("value"))
         return found.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
 
-    def frame(self) -> Frame:
-        """Return mean completion times, Jain's index and queue lengths side by side."""
-
-        def lengths(axes: Axes, data: pl.DataFrame) -> None:
-            for scheme, found in _queues(data, SCHEMES).items():
-                found.draw(axes, scheme)
-
-        multipath = "4 multipath flows, {} links"
-        incasts, mixed = f"incast of {SIZE}, {{}} links", "4 multipath + 4 DCTCP, {} links"
-        labels: dict[str, Any] = {"title": incasts, "x": "flows in a burst", "y": "mean FCT (ms)"}
-        of_lines: dict[str, Any] = {"title": multipath, "x": "DCTCP flows", "y": "Jain's index"}
-        ms = self.of("1e3 * mean value load=incast")
-        shown = [
-            panels.bars(ms, ("dctcp", *SCHEMES), "k", self.ks, log=0.1, **labels),
-            panels.lines(
-                lambda rows: Spread.of(values(rows, "value").tolist()),
-                SCHEMES,
-                "k",
-                self.dctcp,
-                keys={"load": "fairness"},
-                axes={"xticks": self.dctcp},
-                **of_lines,
-            ),
-            Panel(lengths, mixed, "queue length (packets)", "CDF"),
-        ]
-        return Frame(shown, self.title, (3.4, 2.5), sharey=False)
-
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge "all three approaches present equally poor performance" in each figure."""
         of = {s: mean(data, "value", load="incast", scheme=s, k=30) for s in ("dctcp", *SCHEMES)}
@@ -327,20 +300,14 @@ class Ssr(setting.Delayed):
             if mine is not None and known:
                 close.append(min(known) - 0.05 <= mine <= max(known) + 0.05)
         ledger.judge("fairness", f"in {cases(close)}", close)
-        found = _queues(data, (*OTHERS, WITHOUT))
+        lengths = data.filter(load="queue", k=4).rename({"value": "queue_pkts"})
+        found = queues.distributions(lengths, (*OTHERS, WITHOUT))
         medians = {scheme: of.quantile(0.5) for scheme, of in found.items()}
         median, rest = medians.get(WITHOUT), [medians[s] for s in OTHERS if s in medians]
         gap = None
         if median is not None and rest:
             gap = max(min(rest) - median, median - max(rest), 0)
         ledger.judge("queue", f"medians: {each_named(medians, '{}', '')}", gap)
-
-
-def _queues(data: pl.DataFrame, schemes: Sequence[str]) -> dict[str, Distribution]:
-    """Return the queue lengths of each scheme."""
-    lengths = data.filter(load="queue", k=4).rename({"value": "queue_pkts"})
-    found = {scheme: Distribution.of(lengths.filter(scheme=scheme)) for scheme in schemes}
-    return {scheme: of for scheme, of in found.items() if of is not None}
 
 
 def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:
