@@ -1,7 +1,9 @@
-//! Files that other programs write, and what they say: flows ([`flows`]), graphs ([`graph`]), and programs of ranks ([`program`]).
+//! Files that other programs write, and what they say: flows ([`flows`]), graphs ([`graph`]), and
+//! programs of ranks ([`program`]).
 //! Each format has a file.
 //!
-//! What a file says is checked here as far as the file alone tells. Whether it fits the fabric is for the scenario to say.
+//! What a file says is checked here as far as the file alone tells. Whether it fits the fabric is
+//! for the scenario to say.
 
 pub mod flows;
 pub mod graph;

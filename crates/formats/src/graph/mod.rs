@@ -1,4 +1,5 @@
-//! Graphs: their nodes and edges with the names that networkx gives them in its node-link form. One file a format.
+//! Graphs: their nodes and edges with the names that networkx gives them in its node-link form.
+//! One file a format.
 
 mod graphml;
 mod hpcc;

@@ -1,4 +1,5 @@
-//! Programs of ranks as files say them: tests that need `linkpool-formats`, which stands above this crate.
+//! Programs of ranks as files say them: tests that need `linkpool-formats`, which stands above this
+//! crate.
 
 mod channels;
 mod check;
