@@ -48,9 +48,9 @@ def topology(
     for table in (_nodes(fabric), _cables(fabric), _paths(fabric)):
         stdout().print(table)
     across, access = bisection(fabric)
-    share = f"{100 * across / access:.3g}% of their links' rate" if access else ""
+    share = f", {100 * across / access:.3g}% of their links' rate" if access else ""
     rate = show_rate(across)
-    stdout().print(f"bisection (first half of the hosts to the second): {rate}, {share}")
+    stdout().print(f"bisection (first half of the hosts to the second): {rate}{share}")
     if plot is not None:
         from linkpool.topology.drawing import draw
 

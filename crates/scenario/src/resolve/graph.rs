@@ -145,6 +145,9 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
         if is_switch && forwards.is_some() {
             wrong("is a switch, and switches forward; leave `forwards` out");
         }
+        if server.as_deref() == Some("") {
+            wrong("an empty `server`; name it, or leave `server` out");
+        }
         if rail.is_some() && (is_switch || server.is_none()) {
             wrong("a `rail` is of hosts that have a `server`; leave it out");
         }

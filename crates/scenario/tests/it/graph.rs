@@ -449,6 +449,7 @@ fn what_is_wrong_with_servers_is_named() {
     for (more, key, line, message) in [
         ([A, "", ", forwards = true"], "nodes.3", 9, "node \"s\": is a switch, and switches forward"),
         ([A, ", rail = 0", ""], "nodes.2", 8, "node \"b0\": a `rail` is of hosts that have a `server`"),
+        ([A, ", server = \"\"", ""], "nodes.2", 8, "node \"b0\": an empty `server`; name it, or leave"),
         ([A, "", ", server = \"b\", rail = 0"], "nodes.3", 9, "node \"s\": a `rail` is of hosts"),
         (
             [", server = \"a\", rail = 1", "", ""],
@@ -465,6 +466,24 @@ fn what_is_wrong_with_servers_is_named() {
         assert_eq!((errors[0].key.as_str(), errors[0].line), (key.as_str(), Some(line)), "{more:?}: {errors:#?}");
         assert!(errors[0].message.contains(message), "{more:?}: {}", errors[0].message);
     }
+}
+
+/// Where all hosts are in one server, no link leaves it, so a load is a share of nothing.
+#[test]
+fn a_load_needs_links_that_leave_servers() {
+    let scenario = |rate: &str| {
+        format!(
+            "duration = \"1ms\"\n[topology.graph]\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+             nodes = [{{ id = \"a\", kind = \"host\", server = \"x\" }}, {{ id = \"b\", kind = \"host\", server = \"x\" }}]\n\
+             edges = [{{ source = \"a\", target = \"b\" }}]\n[transport.t]\ncontrol = \"dctcp\"\n\
+             [[workload.poisson]]\ntransport = \"t\"\nsize = \"20KB\"\n{rate}\n"
+        )
+    };
+    let errors = load(&scenario("load = 0.5"), "x.toml", None, &[]).unwrap_err();
+    assert_eq!((errors[0].key.as_str(), errors.len()), ("workload.poisson.0.load", 1), "{errors:#?}");
+    assert!(errors[0].message.starts_with("no link leaves a server"), "{}", errors[0].message);
+    let good = load(&scenario("flows_per_second = 1000"), "x.toml", None, &[]).unwrap();
+    assert_eq!(load(&good.to_toml(), "x.toml", None, &[]).unwrap(), good);
 }
 
 /// A graph of a fabric of GPU servers, in which names stand for places.

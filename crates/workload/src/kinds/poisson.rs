@@ -77,6 +77,11 @@ impl Workload for Poisson {
         }
         let mean = self.size.mean();
         let Some((passed, capacity)) = self.tier(place) else { return };
+        // Where all hosts are in one server, no link is counted.
+        if place.access_rate == 0.0 && self.load.is_some() {
+            let message = "no link leaves a server, so there is nothing that it is a share of; write flows_per_second";
+            return place.check(false, "load", message);
+        }
         // Flows a second at which the links from all hosts are full, and those of the tier.
         let (full_access, full) = (place.access_rate / (8.0 * mean), capacity / (8.0 * mean * passed));
         let (key, rate) = match (self.flows_per_second, self.flows_per_second_per_host, self.load) {
@@ -101,10 +106,12 @@ impl Workload for Poisson {
         }
         let offered = (rate / full_access).max(if self.load_of.is_some() { rate / full } else { 0.0 });
         let message = format!("offers a load of {offered:.3}, above 1; lower it, or write allow_overload = true");
-        place.check(offered <= 1.0 + 1e-9 || self.allow_overload == Some(true), key, message);
+        let fits = offered <= 1.0 + 1e-9 || place.access_rate == 0.0;
+        place.check(fits || self.allow_overload == Some(true), key, message);
         (self.flows_per_second, self.flows_per_second_per_host) = (Some(rate), None);
         (self.load, self.load_of) = (None, None);
-        self.allow_overload = (8.0 * mean * rate / place.access_rate > 1.0).then_some(true);
+        let is_over = place.access_rate > 0.0 && 8.0 * mean * rate / place.access_rate > 1.0;
+        self.allow_overload = is_over.then_some(true);
     }
 
     fn has_role(&self) -> bool {
