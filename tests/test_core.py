@@ -188,8 +188,13 @@ def test_tables_are_as_documented(scenario: Scenario) -> None:
     # Links do not change where ports pause, so no scenario has every table.
     pfc = {"buffer": "1MB", "xoff": "5KB", "reserve": "0B"}
     pausing = linkpool.run(scenario(SHORT), set={"queue.pfc": pfc, "record.pauses": {}})
+    served = linkpool.run(
+        Path(__file__).parent.parent / "docs" / "workloads" / "inference.toml",
+        set={"duration": "2ms", "record.steps": True},
+    )
     for name, declared in TABLES.items():
-        table: pl.DataFrame = getattr(pausing if name.startswith("pause") else full, name)
+        of = pausing if name.startswith("pause") else served if name == "decode_steps" else full
+        table: pl.DataFrame = getattr(of, name)
         assert dict(table.schema) == {c.name: KINDS[c.type] for c in declared.columns}, name
         assert table.height > 0
 

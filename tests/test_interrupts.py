@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.columns import Column
-from linkpool.experiments.amp.incast import COLUMNS, Load, flows
+from linkpool.experiments.amp.incast import FLOWS_KEPT, Load
+from linkpool.experiments.columns import columns
 from linkpool.study import style
 from linkpool.study.claims import Ledger, over
 from linkpool.study.experiment import Experiment
@@ -37,13 +38,13 @@ class Many(Experiment):
     title: str = "many small runs"
     paper: str = "none"
     seeds: int = 40
-    columns: ClassVar[tuple[Column, ...]] = COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = columns("amp", "incast")
 
     def points(self, seeds):
         return [Load("amp", "512KiB", 30, "2us").point(seed, 20) for seed in seeds]
 
     def measure(self, point, result):
-        return flows(result)
+        return result.flows.select(*FLOWS_KEPT)
 
     def draw(self, data):
         figure, axes = style.panels(1, 1, self.title)
@@ -170,9 +171,9 @@ import sys, time
 from pathlib import Path
 from linkpool import cli, entry
 def main():
-    Path(sys.argv[1]).touch()
     while True:
         try:
+            Path(sys.argv[1]).touch()
             time.sleep(60)
         except KeyboardInterrupt:
             pass

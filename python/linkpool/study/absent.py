@@ -1,10 +1,15 @@
 """Measures of which no run has a value: what is said of them, and what there is instead."""
 
-from collections.abc import Callable, Iterable, Sequence
+from __future__ import annotations
 
-import polars as pl
+from typing import TYPE_CHECKING
 
 from linkpool.study.measures import DEFAULT, wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
 
 
 def absent(
@@ -20,6 +25,8 @@ def absent(
         measured: measures the same runs again, by names.
 
     """
+    import polars as pl  # plans ask for words alone, and do without it
+
     if tuple(names) == DEFAULT:
         return []
     said = []
