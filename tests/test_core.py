@@ -301,7 +301,9 @@ def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
 
 def test_single_path_incast_hardly_depends_on_the_seed() -> None:
     """Only the order of packets of one instant is random: it moved the mean by 2% at the most."""
-    point = next(p for p in incast.Fig2.named("A-fig2").points([1]) if p.keys["scheme"] == "dctcp")
+    point = next(
+        p for p in incast.Incast.named("A-fig2").points([1]) if p.keys["scheme"] == "dctcp"
+    )
     small = point.scenario.replace('duration = "20s"', 'duration = "2s"')
     assert small != point.scenario
     path = Path(point.name)
@@ -311,7 +313,7 @@ def test_single_path_incast_hardly_depends_on_the_seed() -> None:
 
 
 def test_multipath_incast_depends_on_the_seed() -> None:
-    point = next(p for p in incast.Fig2.named("A-fig2").points([1]) if p.keys["scheme"] == "xmp")
+    point = next(p for p in incast.Incast.named("A-fig2").points([1]) if p.keys["scheme"] == "xmp")
     small = point.scenario.replace('duration = "20s"', 'duration = "2s"')
     tables = [_run_text(small, point.name, seed).flows for seed in (1, 2)]
     assert not tables[0].equals(tables[1])
@@ -324,7 +326,7 @@ def _run_text(text: str, name: str, seed: int) -> linkpool.Result:
 
 
 def test_a_small_figure_2(tmp_path: Path) -> None:
-    small = replace(incast.Fig2.named("A-fig2"), bursts=2, ks=(10, 30))
+    small = replace(incast.Incast.named("A-fig2"), bursts=2, ks=(10, 30))
     report = reproduce_experiment(small, tmp_path, seeds=2, jobs=2)
     data = pl.read_parquet(tmp_path / "A-fig2" / "data.parquet")
     runs_of = {"dctcp": 1, "dcm": 2, "xmp": 2}

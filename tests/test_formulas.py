@@ -39,6 +39,14 @@ def value(formula: str, rows: pl.DataFrame = ROWS) -> object:
         ("least mean x scheme=a", 2.0),
         ("seeds mean x scheme=a / 2", 1.5),
         ("mean x scheme=none / 2", None),
+        ("rows k=1", 3),
+        ("rows x>=2 x<8 / rows", 0.5),
+        ("sum x scheme=b", 9.0),
+        ("max x k<2 - min x k<=2 where scheme=b", 0.0),
+        ("mean x scheme=a / (most of mean x scheme=a|b)", 3.0 / 4.5),
+        ("1 - (mean x scheme=a - 1)", -1.0),
+        ("mean x / (mean x where k>1)", 3.75 / 8.0),
+        ("seeds (mean x scheme=a / mean x scheme=b)", Spread(1.25, 0.5, 2.0)),
     ],
 )
 def test_values(formula: str, expected: object) -> None:
@@ -73,11 +81,30 @@ def test_values_of_each_seed_are_judged_by_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "expected"), [("least of", 3.0), ("most of", 4.5), ("average of", 3.75)]
+    ("end", "expected"),
+    [("least of", 3.0), ("most of", 4.5), ("average of", 3.75), ("gap of", 1.5)],
 )
 def test_one_value_of_several(end: str, expected: float) -> None:
     assert judged("about 1", {"value": f"{end} mean x scheme=a|b"}).values == [expected]
     assert judged("about 1", {"value": f"{end} mean x scheme=a|c"}).values == [None]
+
+
+def test_cells_have_a_value_each_where_there_are_rows() -> None:
+    found = judged("", {"value": "mean x for k scheme=a|b", "shown": "{:.1f}"})
+    assert found == ("3.0, 1.0, 8.0", [3.0, 1.0, 8.0])
+    assert judged("", {"value": "middle of mean x for k scheme=a|b"}).values == [3.0]
+    assert judged("", {"value": "mean x", "shown": ["{}", "span of mean x for scheme"]}).text == (
+        "3 to 4.5"
+    )
+    both = judged("", {"value": "mean x scheme=a|b / mean x where x<8 for k"})
+    assert both.values == pytest.approx([9.0 / 7.0, 3.0 / 7.0])
+
+
+def test_cases_are_counted_or_a_share() -> None:
+    how: dict[str, object] = {"value": "cases > 1, <= 4 of mean x for k scheme=a|b"}
+    assert judged("most", how) == ("1 of 3 cases", [[True, False, False]])
+    assert judged(">= 1", how) == ("1 of 3 cases", [1 / 3])
+    assert judged("most", {"value": "cases > 1 of mean x scheme=c"}) == ("no data", [[]])
 
 
 def test_without_any_value_there_is_no_data() -> None:

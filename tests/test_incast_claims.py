@@ -62,7 +62,7 @@ def data(
         for time in flows(fct(scheme, size, k))
     ]
     return pl.DataFrame(
-        rows, schema={c.name: KINDS[c.type] for c in incast.Fig2.named("A-fig2").columns}
+        rows, schema={c.name: KINDS[c.type] for c in incast.Incast.named("A-fig2").columns}
     )
 
 
@@ -73,6 +73,8 @@ def verdicts(experiment: Experiment, table: pl.DataFrame) -> dict[str, str]:
     }
 
 
+DRAWN = ("128KiB", "256KiB", "512KiB")
+"""The sizes of the three panels of Figure 8."""
 FIG2 = ("dctcp", "dcm", "xmp")
 FIG8 = ("dctcp", "dcm", "xmp", "amp")
 
@@ -85,13 +87,13 @@ def test_flows_have_the_mean_and_deviation_asked_for() -> None:
 
 
 def test_fig2_reproduces_on_the_paper_s_own_numbers() -> None:
-    found = verdicts(incast.Fig2.named("A-fig2"), data(as_published, FIG2))
+    found = verdicts(incast.Incast.named("A-fig2"), data(as_published, FIG2))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 2 * 7
 
 
 def test_fig2_does_not_reproduce_without_incast_collapse() -> None:
-    found = verdicts(incast.Fig2.named("A-fig2"), data(all_alike, FIG2))
+    found = verdicts(incast.Incast.named("A-fig2"), data(all_alike, FIG2))
     assert found["k30-dctcp@2us"] == "reproduced"
     for name in ("k30-dcm", "k30-xmp", "k30-dcm-sd", "k30-xmp-sd", "orders"):
         assert found[f"{name}@2us"] == "not", name
@@ -101,20 +103,20 @@ def test_fig2_a_milder_collapse_is_partly() -> None:
     def milder(scheme: str, size: str, k: int) -> float:
         return 663.0 if scheme != "dctcp" else 2.0
 
-    found = verdicts(incast.Fig2.named("A-fig2"), data(milder, FIG2))
+    found = verdicts(incast.Incast.named("A-fig2"), data(milder, FIG2))
     assert found["k30-xmp@5.6us"] == "partly"
 
 
 def test_fig2_delays_are_judged_apart() -> None:
     good, bad = data(as_published, FIG2), data(all_alike, FIG2)
     table = pl.concat([good.filter(pl.col("delay") == "2us"), bad.filter(pl.col("delay") != "2us")])
-    found = verdicts(incast.Fig2.named("A-fig2"), table)
+    found = verdicts(incast.Incast.named("A-fig2"), table)
     assert (found["k30-xmp@2us"], found["k30-xmp@5.6us"]) == ("reproduced", "not")
 
 
 def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
     table = data(as_published, FIG8, timeouts={"xmp": 10, "dcm": 16})
-    found = verdicts(incast.Fig8.named("A-fig8"), table)
+    found = verdicts(incast.Incast.named("A-fig8"), table)
     # Its flows deviate by 0.5 ms; the paper has 1 to 2 ms.
     others = {name for name in found if "p90" in name or "amp-sd" in name}
     assert {found[name] for name in found.keys() - others} == {"reproduced"}
@@ -124,12 +126,12 @@ def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
 def test_fig8_a_deviation_of_1_to_2_ms() -> None:
     for mean, verdict in ((2.0, "partly"), (6.0, "reproduced"), (12.0, "not")):
         table = data(lambda *_, ms=mean: ms, FIG8)
-        assert verdicts(incast.Fig8.named("A-fig8"), table)["k30-amp-sd@2us"] == verdict
+        assert verdicts(incast.Incast.named("A-fig8"), table)["k30-amp-sd@2us"] == verdict
 
 
 def test_fig8_percentile_of_timeouts() -> None:
     found = verdicts(
-        incast.Fig8.named("A-fig8"), data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15})
+        incast.Incast.named("A-fig8"), data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15})
     )
     assert found["k30-xmp-timeouts-p90@2us"] == "reproduced"
     assert found["k30-xmp-timeouts@2us"] == "partly"
@@ -140,35 +142,33 @@ def test_fig8_does_not_reproduce_where_amp_collapses_too() -> None:
     def collapse(scheme: str, size: str, k: int) -> float:
         return as_published("xmp" if scheme == "amp" else scheme, size, k)
 
-    found = verdicts(incast.Fig8.named("A-fig8"), data(collapse, FIG8, timeouts={"amp": 3}))
+    found = verdicts(incast.Incast.named("A-fig8"), data(collapse, FIG8, timeouts={"amp": 3}))
     for name in ("k30-amp", "k30-amp-sd", "k30-amp-timeouts", "as-dctcp", "k40", "orders", "1MB"):
         assert found[f"{name}@2us"] == "not", name
 
 
 @pytest.mark.parametrize(("slow", "verdict"), [(13, "reproduced"), (12, "partly"), (6, "not")])
 def test_fig8_most_cases_are_more_than_half(slow: int, verdict: str) -> None:
-    cases = [
-        (s, size, k) for size in incast.DRAWN for k in (10, 20, 30, 40) for s in ("xmp", "dcm")
-    ]
+    cases = [(s, size, k) for size in DRAWN for k in (10, 20, 30, 40) for s in ("xmp", "dcm")]
 
     def some(scheme: str, size: str, k: int) -> float:
         return 30.0 if (scheme, size, k) in cases[:slow] else 2.0
 
-    assert verdicts(incast.Fig8.named("A-fig8"), data(some, FIG8))["orders@2us"] == verdict
+    assert verdicts(incast.Incast.named("A-fig8"), data(some, FIG8))["orders@2us"] == verdict
 
 
 def test_fig8_amp_as_good_at_k40_is_not_slightly_worse() -> None:
     def better(scheme: str, size: str, k: int) -> float:
         return 0.9 * all_alike(scheme, size, k) if scheme == "amp" else all_alike(scheme, size, k)
 
-    found = verdicts(incast.Fig8.named("A-fig8"), data(better, FIG8))
+    found = verdicts(incast.Incast.named("A-fig8"), data(better, FIG8))
     assert found["k40@2us"] == "not"
     assert found["orders@2us"] == "not"
     assert found["as-dctcp@2us"] == "reproduced"
 
 
 def test_fig8_suppression_with_small_flows_is_seen() -> None:
-    found = verdicts(incast.Fig8.named("A-fig8"), data(as_published, FIG8, suppressed=1))
+    found = verdicts(incast.Incast.named("A-fig8"), data(as_published, FIG8, suppressed=1))
     assert found["64KB-suppression@2us"] == "not"
 
 
@@ -176,14 +176,14 @@ def test_unfinished_flows_are_left_out_and_said() -> None:
     table = data(as_published, FIG2)
     cut = pl.when(pl.col("scheme") == "xmp").then(None).otherwise(pl.col("fct_established_s"))
     nothing = table.with_columns(cut.alias("fct_established_s"))
-    found = {c.id: c for c in incast.Fig2.named("A-fig2").claims(nothing)}
+    found = {c.id: c for c in incast.Incast.named("A-fig2").claims(nothing)}
     assert found["A-fig2.k30-xmp@2us"].measured == "no finished flow"
     assert found["A-fig2.k30-xmp@2us"].verdict.value == "not"
     first = pl.int_range(pl.len()).over("delay", "scheme", "size", "k") == 0
     some = table.with_columns(
         pl.when(first).then(None).otherwise(pl.col("fct_established_s")).alias("fct_established_s")
     )
-    found = {c.id: c for c in incast.Fig2.named("A-fig2").claims(some)}
+    found = {c.id: c for c in incast.Incast.named("A-fig2").claims(some)}
     assert "1 unfinished left out" in found["A-fig2.k30-xmp@2us"].measured
 
 

@@ -144,7 +144,7 @@ def test_flows_in_their_handshake_do_not_count_and_are_told() -> None:
     cell = mixed.Cell(pl.DataFrame(flows, schema=SCHEMA))
     assert cell.fct.count == 1
     assert str(cell) == "100 ms, 1 unfinished, 1 not established"
-    assert cell.share(pl.col("timeouts") > 1) == 0.5
+    assert (cell.short["timeouts"] > 1).mean() == 0.5
 
 
 def flows_of(random: np.random.Generator, count: int) -> pl.DataFrame:
@@ -178,7 +178,7 @@ def test_summaries_of_runs_say_of_all_flows_the_same_as_the_flows() -> None:
             assert pooled.sd == pytest.approx(of_all.sd)
         assert cell.utilisation == pytest.approx(whole.utilisation)
         assert cell.loss == pytest.approx(whole.loss)
-        assert cell.with_timeout == whole.share(pl.col("timeouts") > 0)
+        assert cell.with_timeout == (whole.short["timeouts"] > 0).mean()
         assert str(cell) == str(whole)
 
 

@@ -20,6 +20,10 @@ FULL, PARTLY, NOT = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT
             "0.9 to 1.1, partly 0.8 to 1.25",
             {0.9: FULL, 1.1: FULL, 0.899: PARTLY, 1.25: PARTLY, 0.799: NOT, 1.251: NOT},
         ),
+        (
+            "> 1, <= 2, partly > 0.5, <= 4",
+            {1.0: PARTLY, 1.001: FULL, 2.0: FULL, 4.1: NOT, 0.5: NOT},
+        ),
         ("-0.05 to 0.05, partly -0.1 to 0.1", {-0.05: FULL, -0.06: PARTLY, 0.11: NOT}),
     ],
 )
@@ -62,6 +66,15 @@ def test_cases_are_counted_with_their_note() -> None:
     assert some == claims.most(hits, "so", 0.6, 0.2)
     assert some.verdict is FULL
     assert Stated("", "", "majority", "so").judge([hits], {}) == claims.majority(hits, "so")
+
+
+def test_criteria_have_a_note_each_or_the_same() -> None:
+    both = Stated("", "", ">= 1, partly > 0 & most", "at least 1 & in so many")
+    assert both.judge([[0.5], [[True]]], {}) == Judged(
+        PARTLY, f"at least 1 and {claims.most([True], 'in so many').note}"
+    )
+    same = Stated("", "", ">= 1, partly > 0 and < 2, partly < 3", "near 1")
+    assert same.judge([[1.0], [1.0]], {}) == Judged(FULL, "near 1")
 
 
 def test_words_stand_in_the_claim_and_schemes_by_their_names() -> None:

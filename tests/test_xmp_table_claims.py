@@ -98,7 +98,7 @@ def table_3(slow: float, beside_xmp: float = 1.0) -> list[dict[str, object]]:
     ],
 )
 def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> None:
-    found = verdicts(fabric.Tab3.named("X-tab3"), table_3(slow))
+    found = verdicts(fabric.Jobs.named("X-tab3"), table_3(slow))
     assert found["slow-dctcp"] == found["slow-xmp-2"] == verdict
 
 
@@ -106,7 +106,7 @@ def test_table_3_a_published_tenth_of_a_per_cent(slow: float, verdict: str) -> N
     ("times", "verdict"), [(2.0, "reproduced"), (1.6, "partly"), (1.4, "not"), (1.0, "not")]
 )
 def test_table_3_xmp_doubles(times: float, verdict: str) -> None:
-    assert verdicts(fabric.Tab3.named("X-tab3"), table_3(0.0, times))["xmp-dctcp"] == verdict
+    assert verdicts(fabric.Jobs.named("X-tab3"), table_3(0.0, times))["xmp-dctcp"] == verdict
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ class Stated(NamedTuple):
             (`>= 2, partly > 1`, `0.9 to 1.1, partly 0.8 to 1.25`).
             Several judge a formula each: with ` & ` between them reproduced if all are, not if none
             is even partly; with ` and ` only as far as each is.
-        note: the bounds in words, or which case `most` and `majority` count.
+        note: the bounds in words, or which case `most` and `majority` count; of several criteria
+            each has its own, if ` & ` is between them.
         how: how it gets its values.
 
     """
@@ -69,12 +70,11 @@ class Stated(NamedTuple):
         return re.split(" & | and ", self.criterion)
 
     @property
-    def formulas(self) -> list[tuple[str, bool]]:
-        """The formulas of its values, and whether the criterion judges those of each seed."""
+    def formulas(self) -> list[tuple[str, str]]:
+        """The formulas of its values, and the criterion of each."""
         of = [self.how.value] if isinstance(self.how.value, str) else self.how.value
         parts = self.criteria
-        each = parts if len(parts) > 1 else parts * len(of)
-        return [(one, part in ("below", "above")) for one, part in zip(of, each, strict=True)]
+        return [*zip(of, parts if len(parts) > 1 else parts * len(of), strict=True)]
 
     def said(self, words: Words) -> tuple[str, str]:
         """Return the claim and what the paper says, with the names of schemes for their ids."""
@@ -100,12 +100,13 @@ class Stated(NamedTuple):
             return judged
         criterion, note = self.criterion.format(**words), self.note.format(**words)
         if len(self.criteria) > 1:
-            each = zip(self.criteria, values, strict=True)
+            notes = note.split(" & ") if " & " in note else [note] * len(values)
+            each = zip(self.criteria, notes, values, strict=True)
             of_all = claims.together if " & " in criterion else claims.weakest
-            return of_all(*(Stated("", "", one, note).judge(of, words) for one, of in each))
+            return of_all(*(Stated("", "", one, said).judge(of, words) for one, said, of in each))
         if ", partly " in criterion:
             (value,) = values
-            full, part = map(_bounds, criterion.split(", partly "))
+            full, part = map(bounds, criterion.split(", partly "))
             return no_data(note) if value is None else grade(full(value), part(value), note)
         name, numbers = _named(criterion)
         case = (note,) if note else ()
@@ -142,14 +143,17 @@ def _number(text: str) -> float:
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
-def _bounds(text: str) -> Callable[[float], bool]:
-    """Return whether a value is within bounds: `>= 2`, `< 3`, or `2 to 3` with both ends."""
+def bounds(text: str) -> Callable[[float], bool]:
+    """Return whether a value is within bounds: `>= 2`, `> 1, <= 2`, or `2 to 3` with both ends."""
     sides: dict[str, Callable[[float, float], bool]] = {
         ">=": lambda value, bound: value >= bound,
         "<=": lambda value, bound: value <= bound,
         ">": lambda value, bound: value > bound,
         "<": lambda value, bound: value < bound,
     }
+    if ", " in text:
+        parts = [*map(bounds, text.split(", "))]
+        return lambda value: all(inside(value) for inside in parts)
     first, _, second = text.partition(" ")
     if first in sides:
         return lambda value: sides[first](value, float(second))

@@ -9,7 +9,6 @@ import polars as pl
 from linkpool.experiments.amp import setting
 from linkpool.experiments.amp.setting import seconds
 from linkpool.experiments.declared import Kept, Published
-from linkpool.experiments.formulas import Found
 from linkpool.experiments.scenarios import scenario
 from linkpool.study.experiment import Experiment
 from linkpool.study.point import Keys, Point
@@ -99,12 +98,6 @@ class Fig12(Published):
         seconds = self.long_flows * LONG_B * 8 / (HOSTS * LINK_BPS)
         work = self.long_flows * LONG_B / PACKET_B
         return Point(keys, dumps(written), seed, seconds, work)
-
-    def growth(self, data: pl.DataFrame) -> Found:
-        """Say of DCM and XMP whether job completion times grow quickly with subflows."""
-        of = self.of("p90 jct_s subflows=8 / p90 jct_s subflows=4")
-        found = (of(data.filter(scheme=scheme)) for scheme in ("dcm", "xmp"))
-        return Found.of("", [r >= 1.25 for r in found if r is not None])
 
 
 INTERARRIVAL_S = 780e-6

@@ -44,11 +44,6 @@ def _median(of: Floats) -> float | None:
     return float(np.median(of)) if of.size else None
 
 
-def _share(of: Floats, least: float, most: float) -> float | None:
-    """Return the share of the values in a range, its ends included."""
-    return float(((of >= least) & (of <= most)).mean()) if of.size else None
-
-
 @dataclass(frozen=True)
 class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
@@ -59,8 +54,6 @@ class Fig3(Published):
         "range": lambda rows: _range(values(rows, "value")),
         "median": lambda rows: _median(values(rows, "value")),
         "whole-median": lambda rows: _median(np.floor(values(rows, "value"))),
-        "few": lambda rows: _share(values(rows, "value"), 1.0, 3.0),
-        "above-k": lambda rows: _share(values(rows, "value"), np.nextafter(MARK, np.inf), np.inf),
         "jain": lambda rows: jain(rows["value"].to_numpy()),
     }
 

@@ -10,17 +10,14 @@ from matplotlib.axes import Axes
 from linkpool.experiments import panels
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Kept
-from linkpool.experiments.formulas import Found
-from linkpool.experiments.rows import ratio, sample, span
+from linkpool.experiments.rows import sample
 from linkpool.experiments.scenarios import scenario
 from linkpool.stats import Sample
 from linkpool.study import style
-from linkpool.study.claims import ORDER, alike, cases, grade, order_of_magnitude, together
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
-from linkpool.units import show_number
 
 SIZES = {"64KiB": 65_536, "128KiB": 131_072, "256KiB": 262_144, "512KiB": 524_288, "1MiB": 1 << 20}
 FLOWS = (10, 20, 30, 40)
@@ -84,21 +81,6 @@ def shown(rows: pl.DataFrame) -> str:
     return text + (f", {unfinished} unfinished left out" if unfinished else "")
 
 
-def ratios(
-    data: pl.DataFrame,
-    schemes: Sequence[str],
-    other: str,
-    sizes: Sequence[str],
-    ks: Sequence[int],
-) -> list[float]:
-    """Return the mean completion time of schemes over another's, of all cells that there are."""
-    parts = data.partition_by("scheme", "size", "k", as_dict=True)
-    means = {cell: fct(rows).mean for cell, rows in parts.items()}
-    cells = [(scheme, size, k) for size in sizes for k in ks for scheme in schemes]
-    found = (ratio(means.get(cell), means.get((other, *cell[1:]))) for cell in cells)
-    return [value for value in found if value is not None]
-
-
 def _spread_ms(rows: pl.DataFrame) -> style.Spread:
     """Return percentiles and the mean of the completion times of finished flows, in ms."""
     ms, mean = 1e3 * rows["fct_established_s"], fct(rows).mean
@@ -153,75 +135,6 @@ class Incast(setting.Delayed):
             return Panel(paint, f"{size}, {{}} links", "flows in a burst", label)
 
         return Frame([panel(size) for size in self.sizes], self.title, (2.6, 2.3))
-
-
-@dataclass(frozen=True)
-class Fig2(Incast):
-    """The claims of section 3.1."""
-
-    def orders(self, data: pl.DataFrame) -> Found:
-        """Say in which cells DCTCP takes a tenth of the time or less."""
-        slower = [r >= ORDER for r in ratios(data, ("dcm", "xmp"), "dctcp", (SIZE,), self.ks)]
-        return Found.of(f"a factor of 10 or more in {cases(slower)}", slower)
-
-
-DRAWN = ("128KiB", "256KiB", "512KiB")
-"""The sizes of the three panels of Figure 8; 64 KB and 1 MB are in its text only."""
-
-
-@dataclass(frozen=True)
-class Fig8(Incast):
-    """The claims of section 5.2 on incast."""
-
-    def no_timeout(self, data: pl.DataFrame) -> Found:
-        """Judge how many flows of AMP meet a timeout."""
-        flows, hit = data.height, data.filter(pl.col("timeouts") > 0).height
-        judged = grade(
-            flows > 0 and hit == 0, flows > 0 and hit <= 0.01 * flows, "none; partly: at most 1%"
-        )
-        return Found.of(f"{hit if flows else None} of {flows} flows met one", judged)
-
-    def no_suppression(self, data: pl.DataFrame) -> Found:
-        """Judge in how many flows AMP suppresses subflows."""
-        flows, hit = data.height, data.filter(pl.col("suppressions") > 0).height
-        note = "in no flow; partly: in at most 5% of them"
-        judged = grade(flows > 0 and hit == 0, flows > 0 and hit <= 0.05 * flows, note)
-        return Found.of(f"{hit} of {flows} flows", judged)
-
-    def as_dctcp(self, data: pl.DataFrame) -> Found:
-        """Say in which cells of fewer than 40 flows AMP takes as long as DCTCP."""
-        found = ratios(data, ("amp",), "dctcp", DRAWN, [k for k in self.ks if k < 40])
-        return _over_dctcp("mean FCT of AMP over", found, [r <= 1.25 for r in found])
-
-    def k40(self, data: pl.DataFrame) -> Found:
-        """Say at which sizes AMP takes slightly longer than DCTCP with 40 flows."""
-        found = ratios(data, ("amp",), "dctcp", DRAWN, (40,))
-        return _over_dctcp("mean FCT of AMP over", found, [1.0 < r <= 2.0 for r in found])
-
-    def orders(self, data: pl.DataFrame) -> Found:
-        """Say in which cells AMP takes a tenth of the time of XMP and DCM, or less."""
-        slower = [r >= ORDER for r in ratios(data, ("xmp", "dcm"), "amp", DRAWN, self.ks)]
-        return Found.of(f"a factor of 10 or more in {cases(slower)}", slower)
-
-    def small(self, data: pl.DataFrame) -> Found:
-        """Say in which cells of 64 KB multipath schemes take as long as DCTCP."""
-        found = ratios(data, ("amp", "xmp", "dcm"), "dctcp", ("64KiB",), self.ks)
-        return _over_dctcp("mean FCT over", found, [r <= 1.25 for r in found])
-
-    def large(self, data: pl.DataFrame) -> Found:
-        """Judge all schemes at 1 MB by AMP."""
-        rows = {s: data.filter(scheme=s, size="1MiB", k=K) for s in self.schemes}
-        means = {scheme: fct(of).mean for scheme, of in rows.items()}
-        xmp, dcm = (ratio(means[scheme], means["amp"]) for scheme in ("xmp", "dcm"))
-        text = f"AMP {shown(rows['amp'])}, DCTCP {shown(rows['dctcp'])}; "
-        text += f"XMP {show_number(xmp)} times AMP's, DCM {show_number(dcm)} times"
-        as_good = alike(means["amp"], means["dctcp"])
-        judged = together(as_good, order_of_magnitude(xmp), order_of_magnitude(dcm))
-        return Found.of(text, judged)
-
-
-def _over_dctcp(what: str, found: Sequence[float], hits: Sequence[bool]) -> Found:
-    return Found.of(f"{what} DCTCP's: {span(found)}", hits)
 
 
 SETS = {"": "no fault", "-acks": "the faults of acknowledgments", "-faults": "all faults"}

@@ -116,9 +116,3 @@ class Fig10(Mixes):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the histogram of the bottleneck's queue length."""
         return histogram(result)
-
-    def gap(self, rows: pl.DataFrame) -> int | None:
-        """Return how far the schemes' medians are from each other."""
-        found = (_median(rows.filter(scheme=scheme)) for scheme in self.schemes)
-        medians = [one for one in found if one is not None]
-        return max(medians) - min(medians) if len(medians) > 1 else None

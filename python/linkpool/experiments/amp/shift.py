@@ -18,7 +18,6 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.amp import setting
-from linkpool.experiments.rows import ratio
 from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.frame import Frame, Panel
@@ -125,11 +124,6 @@ class Shift(setting.Delayed):
 
         panels = [panel(scheme) for scheme in self.schemes]
         return Frame(panels, f"{self.title} at 2 s", (3.6, 2.4), sharey="row", legend=0)
-
-    def later(self, data: pl.DataFrame) -> float | None:
-        """Return DCM's shift time over that of the slower of AMP and XMP."""
-        amp, xmp, dcm = (shifts(data.filter(scheme=s)).value for s in ("amp", "xmp", "dcm"))
-        return ratio(dcm, None if amp is None or xmp is None else max(amp, xmp))
 
 
 def shifts(rows: pl.DataFrame) -> Spread:

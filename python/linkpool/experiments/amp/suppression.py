@@ -1,6 +1,6 @@
 """AMP, Figure 7 and remarks: when subflows are suppressed and released, and AMP without either."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,24 +13,13 @@ from linkpool.experiments.amp import incast, queues, setting, syndrome
 from linkpool.experiments.amp.incast import SIZE, Load
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.experiments.amp.syndrome import Fig9, Mix
-from linkpool.experiments.rows import each_named, mean, median, ratio, spread
+from linkpool.experiments.rows import each_named, mean, median, spread
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import (
-    ORDER,
-    Ledger,
-    alike,
-    cases,
-    grade,
-    no_data,
-    order_of_magnitude,
-    together,
-)
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.units import show_number, show_seconds
+from linkpool.study.schemes import LOOKS
 
 CALM = syndrome.Mix("amp", multipath=1, dctcp=4)
 """The paper calls this mix free of the syndrome (Figure 10a): a suppression is a false alarm."""
@@ -93,33 +82,14 @@ class Gamma(setting.Delayed):
         ]
         return Frame(both, self.title, (4.0, 2.6), sharey="col", legend=4)
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the three remarks on gamma."""
-        ratios = {g: ratio(_fct(data, g, 30), _fct(data, 0, 30)) for g in {3, *self.gammas}}
-        ledger.judge("gamma3", f"{show_number(ratios[3])} times", ratios[3])
-        slow = [r >= ORDER for g in self.gammas if g >= 3 and (r := ratios[g]) is not None]
-        ledger.judge("slow", f"10 times or more in {cases(slow)}", slow)
-        self._best(ledger, data)
-        one, two = _alarms(data, 1), _alarms(data, 2)
-        shown = f"suppressions in 1 s without the syndrome: {one:.3g} with 1, {two:.3g} with 2"
-        note = "with gamma = 2 at most half as many; partly: fewer"
-        ledger.judge("false-alarm", shown, grade(one > 0 and two <= one / 2, one > two, note))
+    def best(self, data: pl.DataFrame) -> int | None:
+        """Return the gamma with which flows take the least time."""
+        scores = {g: score for g in self.gammas if (score := self.score(data.filter(gamma=g)))}
+        return min(scores, key=lambda gamma: scores[gamma], default=None)
 
-    def _best(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        note = "its geometric mean over k within 5% of the least of all gammas; partly: 25%"
-        scores = {gamma: self._score(data, gamma) for gamma in self.gammas}
-        least = min((s for s in scores.values() if s is not None), default=None)
-        two = scores.get(2)
-        judged, shown = no_data(note), "no data"
-        if least is not None and two is not None:
-            judged = grade(two <= 1.05 * least, two <= 1.25 * least, note)
-            best = next(gamma for gamma, score in scores.items() if score == least)
-            shown = f"best: {best}; with 2 the mean FCT is {two / least:.3g} times the best"
-        ledger.judge("best", shown, judged)
-
-    def _score(self, data: pl.DataFrame, gamma: int) -> float | None:
+    def score(self, data: pl.DataFrame) -> float | None:
         """Return the geometric mean over k of the mean completion time in seconds."""
-        means = [_fct(data, gamma, k) for k in self.ks]
+        means = [mean(data, "fct_established_s", load="incast", k=k) for k in self.ks]
         if not means or any(each is None for each in means):
             return None
         return float(np.exp(np.mean(np.log(np.array(means, dtype=float)))))
@@ -145,8 +115,6 @@ def _ms(value: float | None) -> float:
     return float("nan") if value is None else 1e3 * value
 
 
-STABLE = 6
-"""The tau from which the paper finds one episode only."""
 _LOOKS = (("#9ad9c5", "o"), ("#009e73", "s"), ("#00513b", "^"))
 
 
@@ -158,6 +126,7 @@ class Fig7(setting.Delayed):
     taus: tuple[int, ...] = tuple(range(1, 13))
     duration_s: float = syndrome.DURATION_S
     over: ClassVar = ("delays", "flows", "taus")
+    terms: ClassVar = {"queue": lambda rows: _queue(rows)}
 
     def point(self, seed: int, delay: str, flows: int, tau: int) -> Point:
         """Return the run of so many flows with a tau."""
@@ -186,7 +155,9 @@ class Fig7(setting.Delayed):
                 look = {"color": shade, "marker": marker, "ms": 4}
                 means = [spread(rows, "suppressions", flows=n, tau=t).value for t in self.taus]
                 above.plot(self.taus, means, **look, label=f"{n} AMP flows")
-                below.plot(self.taus, [_queue(rows, n, t) for t in self.taus], **look)
+                below.plot(
+                    self.taus, [_queue(rows.filter(flows=n, tau=t)) for t in self.taus], **look
+                )
             above.axhline(1.0, color="black", lw=0.8, ls=":")
             above.set_yscale("symlog", linthresh=1.0)
             above.yaxis.set_major_formatter(style.PLAIN)
@@ -199,42 +170,16 @@ class Fig7(setting.Delayed):
         style.legend(figure, axes[0, 0])
         return figure
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the episodes below tau = 6 and from tau = 6 on."""
-        low = [tau for tau in self.taus if tau < STABLE]
-        high = [tau for tau in self.taus if tau >= STABLE]
-        many = self._means(data, low)
-        several = [m > 1.0 for m in many]
-        shown = f"mean episodes of a flow: {_range(many)}; more than one in {cases(several)}"
-        ledger.judge("unstable", shown, several)
-        found = [means for tau in low if (means := self._means(data, [tau]))]
-        varied = [max(means) >= 1.5 * max(min(means), 1e-9) for means in found]
-        ledger.judge("varies", f"by half or more in {cases(varied)}", varied)
-        once = self._means(data, high)
-        single = [0.9 <= m <= 1.1 for m in once]
-        shown = f"mean episodes of a flow: {_range(once)}; one in {cases(single)}"
-        ledger.judge("stable", shown, single)
-        at = [(n, tau) for n in self.flows for tau in high]
-        lengths = [q for n, tau in at if (q := _queue(data, n, tau)) is not None]
-        middle = sorted(lengths)[len(lengths) // 2] if lengths else None
-        shown = f"{_range(lengths)}; judged by {show_number(middle)}, the middle one"
-        ledger.judge("queue", shown, middle)
-
-    def _means(self, data: pl.DataFrame, taus: Sequence[int]) -> list[float]:
-        """Return the mean number of suppressions of a flow, by number of flows and tau."""
-        at = [(n, tau) for n in self.flows for tau in taus]
-        means = [spread(data, "suppressions", flows=n, tau=tau).value for n, tau in at]
-        return [mean for mean in means if mean is not None]
+    def variation(self, data: pl.DataFrame) -> float | None:
+        """Return the most mean suppressions of a flow, by number of flows, over the least."""
+        means = (spread(data, "suppressions", flows=n).value for n in self.flows)
+        known = [one for one in means if one is not None]
+        return max(known) / max(min(known), 1e-9) if known else None
 
 
-def _queue(data: pl.DataFrame, flows: int, tau: int) -> float | None:
+def _queue(rows: pl.DataFrame) -> float | None:
     """Return the median over the seeds of the median queue, packets."""
-    runs = data.filter(flows=flows, tau=tau).unique(["seed", "queue_median"])
-    return median(runs, "queue_median")
-
-
-def _range(values: Sequence[float]) -> str:
-    return f"{show_number(min(values))} to {show_number(max(values))}" if values else "no data"
+    return median(rows.unique(["seed", "queue_median"]), "queue_median")
 
 
 WITHOUT = "amp-nossr"
@@ -283,31 +228,27 @@ class Ssr(setting.Delayed):
             found = result.flows.select(pl.col("fct_established_s").alias("value"))
         return found.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge "all three approaches present equally poor performance" in each figure."""
-        of = {s: mean(data, "value", load="incast", scheme=s, k=30) for s in ("dctcp", *SCHEMES)}
-        mine, others = of[WITHOUT], {s: of[s] for s in OTHERS}
-        times = ratio(mine, of["dctcp"])
-        parts = ", ".join(f"{NAMES[s]} {show_seconds(of[s])}" for s in OTHERS)
-        shown = f"mean FCT {show_seconds(mine)}, {show_number(times)} times DCTCP's; {parts}"
-        as_poor = (alike(mine, other) for other in others.values())
-        ledger.judge("incast", shown, together(order_of_magnitude(times), *as_poor))
-        close = []
-        for n in self.dctcp:
-            at = {"load": "fairness", "k": n}
-            index = {s: mean(data, "value", scheme=s, **at) for s in (*OTHERS, WITHOUT)}
-            mine, known = index[WITHOUT], [x for s in OTHERS if (x := index[s]) is not None]
-            if mine is not None and known:
-                close.append(min(known) - 0.05 <= mine <= max(known) + 0.05)
-        ledger.judge("fairness", f"in {cases(close)}", close)
-        lengths = data.filter(load="queue", k=4).rename({"value": "queue_pkts"})
-        found = queues.distributions(lengths, (*OTHERS, WITHOUT))
-        medians = {scheme: of.quantile(0.5) for scheme, of in found.items()}
-        median, rest = medians.get(WITHOUT), [medians[s] for s in OTHERS if s in medians]
-        gap = None
-        if median is not None and rest:
-            gap = max(min(rest) - median, median - max(rest), 0)
-        ledger.judge("queue", f"medians: {each_named(medians, '{}', '')}", gap)
+    def fairness_off(self, data: pl.DataFrame) -> float | None:
+        """Return how far AMP's index without suppression is from the range of the others'."""
+        return _off({s: mean(data, "value", scheme=s) for s in (*OTHERS, WITHOUT)})
+
+    def queue_off(self, data: pl.DataFrame) -> float | None:
+        """Return the same of the median queue."""
+        return _off(self._queues(data, (*OTHERS, WITHOUT)))
+
+    def medians(self, data: pl.DataFrame) -> str:
+        """Write the median queue of each scheme."""
+        return each_named(self._queues(data, (*OTHERS, WITHOUT)), "{}", "")
+
+    def _queues(self, data: pl.DataFrame, schemes: Sequence[str]) -> dict[str, int]:
+        found = queues.distributions(data.rename({"value": "queue_pkts"}), schemes)
+        return {scheme: of.quantile(0.5) for scheme, of in found.items()}
+
+
+def _off(found: Mapping[str, float | None]) -> float | None:
+    mine = found.get(WITHOUT)
+    others = [one for s in OTHERS if (one := found.get(s)) is not None]
+    return max(min(others) - mine, mine - max(others), 0) if others and mine is not None else None
 
 
 def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
 from typing import ClassVar
 
 import polars as pl
@@ -12,11 +11,11 @@ from matplotlib.axes import Axes
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Kept
 from linkpool.experiments.formulas import Found, Quantity
-from linkpool.experiments.rows import spread
+from linkpool.experiments.rows import difference, spread
 from linkpool.experiments.scenarios import scenario
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import cases, grade, most, together
+from linkpool.study.claims import grade
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
@@ -268,10 +267,6 @@ class Cwnd1(Mixes):
         return Frame(both, title, (3.6, 2.5), sharey="row")
 
 
-EQUAL = 0.005
-"""Two indices that differ by no more are equal, as far as a figure shows."""
-
-
 def fairness(rows: pl.DataFrame) -> Spread:
     """Return Jain's index over all flows of a mix, by seed."""
     return spread(rows, lambda run: jain(run["goodput_bps"].to_numpy()))
@@ -296,33 +291,8 @@ class Fig9(Mixes):
 
     terms: ClassVar = {"jain": fairness}
 
-    def best(self, data: pl.DataFrame) -> Found:
-        """Judge in how many mixes AMP is fairer than both others."""
-        ahead, better = [], []
-        for m, n in product(self.multipath, self.dctcp):
-            index = self._indices(data, m, n)
-            others = [index[s] for s in self.schemes if s != "amp" and s in index]
-            if "amp" in index and others:
-                ahead.append(index["amp"] >= max(others) - EQUAL)
-                better.append(index["amp"] > max(others) + EQUAL)
-        shown = f"not worse in {cases(ahead)}, better in {cases(better)}"
-        note = f"Jain's index of AMP not below either other's by more than {EQUAL}"
-        above = most(better, f"above both by more than {EQUAL}", all_of=0.5, some=0.25)
-        return Found.of(shown, together(most(ahead, note), above))
-
-    def gap(self, data: pl.DataFrame) -> float | None:
-        """Return how far the schemes' indices are from each other."""
-        found = [fairness(data.filter(scheme=s)).value for s in self.schemes]
-        index = [one for one in found if one is not None]
-        return max(index) - min(index) if len(index) > 1 else None
-
-    def drops(self, data: pl.DataFrame) -> Found:
-        """Say of DCM and XMP whether more flows are less fair."""
-        one, four = self._indices(data, 1, 4), self._indices(data, 4, 4)
-        both = [s for s in ("dcm", "xmp") if s in one and s in four]
-        return Found.of("", [one[s] - four[s] >= 0.05 for s in both])
-
-    def _indices(self, data: pl.DataFrame, multipath: int, dctcp: int) -> dict[str, float]:
-        rows = data.filter(multipath=multipath, dctcp=dctcp)
-        means = {scheme: fairness(rows.filter(scheme=scheme)).value for scheme in self.schemes}
-        return {scheme: mean for scheme, mean in means.items() if mean is not None}
+    def ahead(self, data: pl.DataFrame) -> float | None:
+        """Return how far AMP's index is above the greater one of the others."""
+        index = {s: fairness(data.filter(scheme=s)).value for s in self.schemes}
+        others = [one for s, one in index.items() if s != "amp" and one is not None]
+        return difference(index["amp"], max(others, default=None))

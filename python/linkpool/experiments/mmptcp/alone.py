@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments import panels
 from linkpool.experiments.declared import LongRuns
-from linkpool.experiments.formulas import Found
 from linkpool.experiments.mmptcp import mixed, setting
 from linkpool.experiments.mmptcp.mixed import CORE, LONG, with_sd
 from linkpool.experiments.mmptcp.setting import Tree
@@ -19,7 +18,6 @@ from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import grade
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.toml import Value, dumps
@@ -192,16 +190,6 @@ class Tab7(LongRuns):
         """Return a row per flow."""
         counted = (pl.col("established_s") <= self.duration_s).fill_null(False).alias("counted")
         return result.flows.select(counted, "fct_established_s", "timeouts")
-
-    def as_tcp(self, data: pl.DataFrame) -> Found:
-        """Judge the medians of MMPTCP with limited transmit by those of TCP."""
-        of = self.of("median scheme=mmptcp-lt / median scheme=tcp")
-        ratios = [r for k in KS if (r := of(data.filter(k=k)))]
-        near = [1 / 1.25 <= r <= 1.25 for r in ratios]
-        note = "ratio of medians within 1.25 for all k; partly: for one"
-        judged = grade(len(near) == len(KS) and all(near), any(near), note)
-        shown = ", ".join(f"{r:.3g}" for r in ratios) or "no data"
-        return Found.of(f"median FCT over TCP's: {shown}", judged)
 
     def frame(self) -> Frame:
         """Return medians with quartiles, and the share of flows that finish."""

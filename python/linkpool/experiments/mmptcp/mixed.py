@@ -167,11 +167,6 @@ class Cell:
         offered, drops = int(ports["offered"].sum()), int(ports["drops"].sum())
         return 100 * drops / offered if offered else None
 
-    def share(self, what: pl.Expr) -> float | None:
-        """Return the share of short flows of which something is so."""
-        short = self.short
-        return short.filter(what).height / short.height if short.height else None
-
     def percentile(self, q: float) -> float | None:
         """Return a quantile of the completion times of short flows that finished, ms."""
         value = self.short["fct_established_s"].drop_nulls().quantile(q, "linear")

@@ -82,15 +82,6 @@ class Tab4(Summarised):
         """Return the trees."""
         return each("tree", [tree.name for tree in self.trees])
 
-    def flat(self, data: pl.DataFrame) -> Found:
-        """Return the largest mean above 7 over the smallest."""
-        above_7 = [t for t in self.thresholds if t not in ("3", "5", "7", "auto")]
-        of = self.of("fct")
-        means = [value for t in above_7 if (value := of(data.filter(threshold=t)))]
-        if not means:
-            return Found.of("no data", None)
-        return Found.of(f"{min(means):.3g} to {max(means):.3g} ms", max(means) / min(means))
-
     def spurious(self, data: pl.DataFrame) -> Found:
         """Judge the flows with a fast retransmission at thresholds of 3, 9 and 23."""
         note = "fewer at 9 than at 3 and at most 1% at 23; partly: fewer at 23 than at 3"

@@ -13,8 +13,7 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import QUANTITIES, Summarised
 from linkpool.experiments.mmptcp.tables import ARRIVALS, MANY_ARRIVALS
 from linkpool.experiments.mmptcp.tables import PAIRS as PAIRS_OF_TABLE_3
-from linkpool.experiments.rows import by_seed
-from linkpool.study.claims import above, below, cases, grade, together
+from linkpool.study.claims import cases, grade
 from linkpool.study.experiment import each
 from linkpool.study.point import Keys, Point
 
@@ -138,10 +137,6 @@ class Fig3(Summarised):
         return mix.point(keys, seed)
 
 
-SPREAD = ("ps", "ps-tcp", "mmptcp", "mptcp-tcp")
-"""The schemes of Figure 9 that spread long flows."""
-
-
 PAIRS = {
     "ps": ("ps", "ps"),
     "ps-tcp": ("ps", "tcp"),
@@ -169,25 +164,6 @@ class Fig9(Summarised):
         "most-goodput": of_loads("goodput", "greatest", "mmptcp", "mptcp-tcp", last=True),
         "least-loss": of_loads("loss", "least", "ps", "ps-tcp"),
     }
-
-    def alike(self, data: pl.DataFrame, quantity: str = "core") -> Found:
-        """Say at which loads the schemes that spread long flows are alike."""
-        parts = [data.filter(load=load) for load in self.loads]
-        of = QUANTITIES[quantity]
-        found = [[of(rows.filter(scheme=s)) for s in SPREAD] for rows in parts]
-        return found_cases([max(v) <= 1.05 * min(v) for v in found if None not in v])
-
-    def low_goodput(self, data: pl.DataFrame) -> Found:
-        """Say the same of the goodput at the least load."""
-        return self.alike(data.filter(load=min(self.loads)), "goodput")
-
-    def crosses(self, data: pl.DataFrame) -> Found:
-        """Judge whether MMPTCP's flows take less time at the least load, and more at the last."""
-        low, high = (
-            [by_seed(data, QUANTITIES["fct"], load=load, scheme=s) for s in ("mmptcp", "mptcp-tcp")]
-            for load in (min(self.loads), max(self.loads))
-        )
-        return Found.of("", together(below(*low), above(*high)))
 
     def point(self, seed: int, load: int, scheme: str) -> Point:
         """Return the run of a scheme at a load."""

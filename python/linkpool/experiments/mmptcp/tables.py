@@ -55,12 +55,6 @@ class Tab1(Table):
     schemes: ClassVar = ("mptcp", "mptcp-faults", "mmptcp")
     loads: ClassVar = tuple(LOADS.values())
     over: ClassVar = ("loads", "schemes")
-    terms: ClassVar = {
-        **QUANTITIES,
-        "worst": lambda rows: max(map(float, Cell(rows).short["timeouts"]), default=None),
-        "many": lambda rows: Cell(rows).share(pl.col("timeouts") > 2),
-        "few": lambda rows: Cell(rows).share(pl.col("timeouts") < 2),
-    }
 
     def point(self, seed: int, *of: Any) -> Point:
         """Return the run of a scheme by a reading."""

@@ -6,9 +6,9 @@ queues of 200 packets; DCTCP marks at 30.
 """
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -19,7 +19,6 @@ from linkpool.experiments.rows import mean
 from linkpool.experiments.scenarios import transport
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Judged, Ledger, grade, no_data, under
 from linkpool.study.experiment import Experiment
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
@@ -96,10 +95,6 @@ class Permutation(LongFlows):
     warm_up_s: ClassVar = 0.005
     cuts: ClassVar = {"duration_s": (3, 0.006)}
     over: ClassVar = ("ks", "schemes")
-    terms: ClassVar = {
-        "mean-share": lambda rows: _of_the_line(_shares(rows), 0.92),
-        "each-share": lambda rows: _every(_shares(rows), 0.85),
-    }
 
     def point(self, seed: int, k: int, scheme: str) -> Point:
         """Return the run of a scheme in a fat-tree."""
@@ -131,30 +126,6 @@ class Permutation(LongFlows):
 
 def _rates(data: pl.DataFrame, scheme: str) -> list[float]:
     return data.filter(scheme=scheme)["goodput_bps"].to_list()
-
-
-def _shares(rows: pl.DataFrame) -> list[float]:
-    return [rate / RATE_BPS for rate in rows["goodput_bps"].to_list()]
-
-
-def _percent(value: float | None) -> str:
-    return "no flow" if value is None else f"{100 * value:.1f}%"
-
-
-def _of_the_line(shares: Sequence[float], bound: float) -> Found:
-    """Judge "over a share of the line rate" by what is missing: half the share is far from it."""
-    note = f"at least {bound:.0%}; partly: {1 - 2 * (1 - bound):.0%}, which leaves twice as much"
-    mean = sum(shares) / len(shares) if shares else None
-    judged = under(None if mean is None else 1 - mean, 1 - bound)
-    of_bound = no_data(note) if mean is None else Judged(judged.verdict, note)
-    return Found.of(_percent(mean), of_bound)
-
-
-def _every(rates: Sequence[float], bound: float) -> Found:
-    note = "all flows above it; partly: 99% of them"
-    hits = sum(rate > bound for rate in rates)
-    judged = grade(hits == len(rates), hits >= 0.99 * len(rates), note) if rates else no_data(note)
-    return Found.of(_percent(min(rates, default=None)), judged)
 
 
 RECEIVERS = ("h4", "h8", "h10", "h12")
@@ -266,21 +237,17 @@ class Incast(Published):
         style.legend(figure, at)
         return figure
 
-    def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the last completion of NDP by what the receiver's link allows, and its timeouts."""
-        for n in self.senders:
-            if n < 8:
-                continue
-            last = _last(data, n, "ndp")
-            over = max(last) / bottleneck_s(n) - 1 if last else None
-            shown = "one did not end" if over is None else f"{100 * over:.2f}%"
-            ledger.judge("last{n}", shown, over, n=n)
-            rows = data.filter(senders=n, scheme="ndp")
-            timeouts, flows = int(rows["timeouts"].sum()), n * rows.height
-            note = "none; partly: of fewer than 1 flow in 100"
-            few = grade(timeouts == 0, timeouts < flows / 100, note)
-            judged = no_data(note) if rows.is_empty() else few
-            ledger.judge("timeouts{n}", f"{timeouts} in {flows} flows", judged, n=n)
+    def table(self, name: str, **given: object) -> list[dict[str, Any]]:
+        """Return the numbers of senders that are judged, of those that are run."""
+        return [{"n": n} for n in self.senders if n >= 8]
+
+    def late(self, data: pl.DataFrame) -> Found:
+        """Return how much later than the receiver's link allows NDP's last flow ends."""
+        for (senders,), rows in data.partition_by("senders", as_dict=True).items():
+            if last := _last(rows, int(senders), "ndp"):
+                over = max(last) / bottleneck_s(int(senders)) - 1
+                return Found.of(f"{100 * over:.2f}%", over)
+        return Found.of("one did not end", None)
 
 
 def _last(data: pl.DataFrame, senders: int, scheme: str) -> list[float]:

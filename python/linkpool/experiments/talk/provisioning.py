@@ -7,8 +7,7 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments.formulas import Found
-from linkpool.experiments.rows import mean, ratio, spread, told
+from linkpool.experiments.rows import mean, ratio, spread
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
@@ -59,13 +58,6 @@ class Oversub(trees.Timed):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow."""
         return trees.goodputs(result)
-
-    def between(self, data: pl.DataFrame) -> Found:
-        """Return the largest gain between the least and the highest load."""
-        loads = sorted(self.loads)[1:-1]
-        gains = (spread(data, _gain, load=load).value for load in loads)
-        best = max((gain for gain in gains if gain is not None), default=None)
-        return Found.of(told("up to {:.3g} times", best), best)
 
     def frame(self) -> Frame:
         """Return mean goodputs and the gain against the load, of both matrices together."""

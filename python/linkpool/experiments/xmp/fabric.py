@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Kept
 from linkpool.experiments.formulas import Found
-from linkpool.experiments.rows import Floats, median, values
+from linkpool.experiments.rows import Floats, values
 from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import PLACES, SCHEMES
 from linkpool.result import Result
@@ -32,16 +32,6 @@ class Jobs(fattree.Patterns):
     apart: ClassVar = None  # no claim names the pattern
     kept: ClassVar = Kept("jobs", ["jct_s"])
 
-    def slow(self, rows: pl.DataFrame) -> float | None:
-        """Return the jobs above 300 ms, in per cent."""
-        times = values(rows, "jct_s")
-        return 100 * _share(times, 0.3, np.inf) if times.size else None
-
-
-@dataclass(frozen=True)
-class Tab3(Jobs):
-    """Means, and the share of slow jobs."""
-
 
 @dataclass(frozen=True)
 class Fig9(Jobs):
@@ -60,20 +50,6 @@ class Fig9(Jobs):
         judged = grade(all(hits), any(hits), note) if hits else no_data(note)
         shown = f"{_percents('in 200-300 ms', second)}; {_percents('in 100-200 ms', gaps)}"
         return Found.of(shown, judged)
-
-    def early(self, rows: pl.DataFrame) -> float | None:
-        """Return the jobs before the first jump, in per cent."""
-        times = values(rows, "jct_s")
-        return 100 * _share(times, 0.0, JUMP_S) if times.size else None
-
-    def late(self, rows: pl.DataFrame) -> float | None:
-        """Return the jobs from the second jump on, in per cent."""
-        times = values(rows, "jct_s")
-        return 100 * _share(times, RTO_S, np.inf) if times.size else None
-
-    def fast(self, rows: pl.DataFrame) -> float | None:
-        """Return the median of the jobs before the first jump."""
-        return median(rows.filter(pl.col("jct_s") < JUMP_S), "jct_s")
 
 
 def _share(of: Floats, low: float, high: float) -> float:
@@ -124,11 +100,6 @@ class Fig11(fattree.Patterns):
             .otherwise(pl.lit("aggregation"))
         )
         return result.links.select(layer.alias("layer"), "utilisation")
-
-    def span(self, rows: pl.DataFrame) -> float | None:
-        """Return how far the links' utilisations are from each other."""
-        used = values(rows, "utilisation")
-        return float(used.max() - used.min()) if used.size else None
 
     def frame(self) -> Frame:
         """Return the range of each layer's links, with 10th, 50th and 90th percentile."""

@@ -14,14 +14,13 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import mean, ratio, spread
+from linkpool.experiments.rows import mean, ratio
 from linkpool.experiments.scenarios import scenario, transport
 from linkpool.result import Result
 from linkpool.stats import jain
-from linkpool.study.claims import Ledger, grade
+from linkpool.study.claims import Ledger
 from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 PACKET_BITS = 8 * 1500
@@ -54,6 +53,15 @@ def mean_rate(
     )
     found = mine[column].mean()
     return float(found) if isinstance(found, float) else None
+
+
+def period(spans: Mapping[str, tuple[float, float]]) -> pl.Expr:
+    """Return the name of the span in which the interval of a rate ends; null: none."""
+    found = pl.lit(None, pl.String)
+    for name, (start, end) in spans.items():
+        inside = pl.col("time_s").is_between(start + 1e-9, end + 1e-9, closed="right")
+        found = pl.when(inside).then(pl.lit(name)).otherwise(found)
+    return found.alias("period")
 
 
 def fairness(run: pl.DataFrame, labels: Sequence[str], span: tuple[float, float]) -> float | None:
@@ -178,17 +186,24 @@ def _use(run: pl.DataFrame) -> float | None:
 
 
 END_S = 30.0
-SETTLE_6_S = 1.0
-PHASES: dict[tuple[float, float], tuple[str, ...]] = {
-    (0.0, 5.0): ("Flow 1", "Flow 3"),
-    (5.0, 10.0): ("Flow 1", "Flow 3"),
-    (10.0, 15.0): ("Flow 1", "Flow 3", "Flow 4"),
-    (15.0, 20.0): ("Flow 1", "Flow 3", "Flow 4"),
-    (20.0, 25.0): ("Flow 1", "Flow 2", "Flow 3", "Flow 4"),
-    (25.0, 30.0): ("Flow 1", "Flow 2"),
+PHASES = {
+    "1": (1.0, 5.0),
+    "2": (6.0, 10.0),
+    "3": (11.0, 15.0),
+    "4": (16.0, 20.0),
+    "5": (21.0, 25.0),
+    "6": (26.0, 30.0),
 }
-"""Between two events, which flows there are."""
-OF_FIG6 = ("Flow 1", "Flow 2", "Flow 3", "Flow 4")
+"""From a second after an event to the next one."""
+FLOWS_OF = {
+    "1": ("Flow 1", "Flow 3"),
+    "2": ("Flow 1", "Flow 3"),
+    "3": ("Flow 1", "Flow 3", "Flow 4"),
+    "4": ("Flow 1", "Flow 3", "Flow 4"),
+    "5": ("Flow 1", "Flow 2", "Flow 3", "Flow 4"),
+    "6": ("Flow 1", "Flow 2"),
+}
+"""Which flows there are then."""
 
 
 @dataclass(frozen=True)
@@ -206,28 +221,10 @@ class Fig6(Rates):
         return Point({"beta": beta}, text, seed, END_S, END_S * 300e6 / PACKET_BITS)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge the fairness with each beta."""
-        index = {beta: _by_phase(data.filter(beta=beta)) for beta in self.betas}
-        four, six = ([s.value for s in index[b] if s.value is not None] for b in self.betas)
-        note = "Jain's index at least 0.95 between any two events, without the first second; "
-        least = min(four, default=0.0)
-        judged = grade(least >= 0.95, least >= 0.9, f"{note}partly: 0.9")
-        shown = f"Jain's index of the flows from event to event: {_listing(index[4])}"
-        ledger.judge("fair", shown, judged)
-        loss = sum(four) / len(four) - sum(six) / len(six) if four and six else None
-        shown = "no data" if loss is None else f"with beta = 6 {_listing(index[6])}: {-loss:+.3f}"
-        ledger.judge("less-fair", shown, loss)
+        """Judge the fairness with each beta, between each two events."""
+        super().judge(ledger, data.with_columns(period(PHASES)))
 
-
-def _by_phase(rows: pl.DataFrame) -> list[Spread]:
-    """Return Jain's index of the flows between each two events, by seed."""
-
-    def at(start: float, end: float, names: Sequence[str]) -> Spread:
-        span = (start + SETTLE_6_S, end)
-        return spread(rows, lambda run: fairness(run, names, span))
-
-    return [at(start, end, names) for (start, end), names in PHASES.items()]
-
-
-def _listing(index: Sequence[Spread]) -> str:
-    return ", ".join("none" if s.value is None else f"{s.value:.3f}" for s in index)
+    def fairness_of_phase(self, rows: pl.DataFrame) -> float | None:
+        """Return Jain's index of the flows that there are between two events."""
+        name = str(rows["period"].first() or "")
+        return fairness(rows, FLOWS_OF[name], PHASES[name]) if name else None

@@ -1,9 +1,9 @@
 """XMP, Figures 4 and 7: traffic shifting between paths, and rate compensation round a ring."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -203,19 +203,14 @@ SETTINGS = ((4, 20), (5, 15), (6, 10))
 """beta, and K by the paper's equation (1)."""
 TOTAL_BPS = 6e9
 RING_END_S = 70.0
-FLOWS = tuple(f"Flow {i}" for i in range(1, 6))
-BEFORE, BUSY, CLOSED = (20.0, 25.0), (40.0, 45.0), (65.0, 70.0)
-LATER = (55.0, 60.0)
+PERIODS = {
+    "before": (20.0, 25.0),
+    "busy": (40.0, 45.0),
+    "later": (55.0, 60.0),
+    "closed": (65.0, 70.0),
+}
 """The intervals of 5 s that are compared: before any background flow, with all four, with one left
 over, and with L3 closed."""
-
-FALLING = ((2, 2), (3, 1))
-RISING = ((2, 1), (3, 2))
-BEYOND = ((1, 2), (4, 1))
-UNCHANGED = ((1, 1), (4, 2))
-"""Flow and subflow, as the paper counts them: on L3; their siblings; on these siblings' links; and
-the siblings of those. The paper's text has 4-2 fall with 1-2, and then hardly change with 1-1; what
-shares L4 with 3-2 is 4-1."""
 
 
 @dataclass(frozen=True)
@@ -238,65 +233,7 @@ class Fig7(rates.Rates):
         return {f"beta {beta}": pl.col("beta").eq(beta) for beta, _ in SETTINGS}
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
-        """Judge who falls and who rises, with each beta."""
-        pairs = (*FALLING, *RISING)
-
-        def change(before: Span, after: Span, which: Sequence[Subflow] = pairs) -> Factors:
-            return {s: _factor(data, s, before, after) for s in which}
-
-        def opposite(factors: Factors, *of: tuple[Sequence[Subflow], float, str]) -> Judged:
-            return together(*(_all(factors, *each) for each in of))
-
-        busy = change(BEFORE, BUSY, (*pairs, *BEYOND, *UNCHANGED))
-        tenth = "2-2 and 3-1 fall by a tenth; partly: at all"
-        rise = (RISING, 0.1, "2-1 and 3-2 rise by a tenth; partly: at all")
-        judged = opposite(busy, (FALLING, -0.1, tenth), rise)
-        ledger.judge("compensate", _listing(busy, pairs), judged)
-        fall = _all(busy, BEYOND, -0.02, "1-2 and 4-1 fall by a fiftieth; partly: at all")
-        ledger.judge("beyond", _listing(busy, BEYOND), fall)
-        back = change(BUSY, LATER)
-        tenth = "2-2 and 3-1 rise by a tenth; partly: at all"
-        fall_back = (RISING, -0.05, "2-1 and 3-2 fall by a twentieth; partly: at all")
-        judged = opposite(back, (FALLING, 0.1, tenth), fall_back)
-        ledger.judge("reverse", _listing(back, pairs), judged)
-        closed = change(LATER, CLOSED)
-        zero = "2-2 and 3-1 fall to a hundredth; partly: at all"
-        judged = opposite(closed, (FALLING, -0.99, zero), rise)
-        ledger.judge("closed", _listing(closed, pairs), judged)
-        steady = change(BEFORE, CLOSED, UNCHANGED)
-        both = [*steady.values(), *(busy[s] for s in UNCHANGED)]
-        off = [abs(f - 1.0) for f in both if f is not None]
-        whole = len(off) == len(both)
-        note = "within a tenth of their rates at 20 to 25 s; partly: a quarter"
-        judged = grade(whole and max(off) <= 0.1, whole and max(off) <= 0.25, note)
-        shown = f"with four background flows {_listing(busy, UNCHANGED)}; with L3 closed "
-        ledger.judge("fades", shown + _listing(steady, UNCHANGED), judged)
-
-
-Subflow: TypeAlias = tuple[int, int]
-Span: TypeAlias = tuple[float, float]
-Factors: TypeAlias = "dict[Subflow, float | None]"
-
-
-def _factor(rows: pl.DataFrame, which: Subflow, before: Span, after: Span) -> float | None:
-    """Return the factor by which a subflow's rate changes, from the mean over the seeds."""
-    flow, subflow = which
-    a = rates.mean_rate(rows, f"Flow {flow}", subflow - 1, before)
-    b = rates.mean_rate(rows, f"Flow {flow}", subflow - 1, after)
-    return ratio(b, a)
-
-
-def _all(factors: "Factors", which: Sequence[Subflow], change: float, note: str) -> Judged:
-    found = [f for f in (factors[s] for s in which) if f is not None]
-    whole = len(found) == len(which)
-    sign = 1.0 if change > 0 else -1.0
-    return grade(
-        whole and all(sign * (f - 1.0) >= abs(change) for f in found),
-        whole and all(sign * (f - 1.0) > 0.0 for f in found),
-        note if whole else f"no data; {note}",
-    )
-
-
-def _listing(factors: "Factors", which: Sequence[Subflow]) -> str:
-    shown = [(s, factors[s]) for s in which]
-    return ", ".join(f"{f}-{i} x {'?' if x is None else f'{x:.2f}'}" for (f, i), x in shown)
+        """Judge who falls and who rises, with each beta; subflows are named as the paper does."""
+        flow = pl.col("label").str.strip_prefix("Flow ")
+        which = pl.format("{}-{}", flow, pl.col("subflow") + 1).alias("which")
+        super().judge(ledger, data.with_columns(which, rates.period(PERIODS)))
