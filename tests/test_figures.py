@@ -19,7 +19,7 @@ from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.figures.kinds import sweep as sweep_kind
-from linkpool.figures.plot import FORMATS, HEIGHT, plot, render
+from linkpool.figures.plot import FORMATS, HEIGHT, content, plot, render
 from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError, Result
 from linkpool.study.arms import Arm, arms_of, short_names
@@ -52,6 +52,24 @@ def test_series_are_named_by_what_differs(tmp_path: Path) -> None:
     assert set(data("fct-cdf", one)["series"]) == {"t", "u"}
     assert set(data("fct-cdf", one, two)["series"]) == {"one, t", "one, u", "two, t"}
     assert set(data("fct-cdf", one, by="label")["series"]) == {"incast"}
+
+
+def test_thousands_have_commas_at_every_axis() -> None:
+    """At a logarithmic axis, at one with equal steps, and not in names."""
+    with look.context():
+        figure = Figure()
+        even, logarithmic = figure.subplots(1, 2)
+        even.plot([0, 12_000], [0, 3.5])
+        even.set_yticks([0, 1], ["arm 2000", "1000"])
+        logarithmic.plot([1, 20_000], [1, 1])
+        look.log(logarithmic, "x")
+        content(figure, ".svg")
+        shown = [[t.get_text() for t in axes.get_xticklabels()] for axes in (even, logarithmic)]
+        names = [t.get_text() for t in even.get_yticklabels()]
+    assert "800" in shown[1] or "100" in shown[1]
+    assert "10,000" in shown[0]
+    assert "10,000" in shown[1]
+    assert names == ["arm 2000", "1000"]
 
 
 def test_slowdowns_by_size(tmp_path: Path) -> None:

@@ -230,11 +230,11 @@ def unfinished(counts: pl.DataFrame) -> list[Line2D]:
     """
     met = counts.filter(pl.col("unfinished") > 0).select("series", "unfinished", "flows").rows()
     if len(met) > MOST_NOTES:
-        said = [f"{counts['unfinished'].sum()} of {counts['flows'].sum()} flows unfinished"]
+        said = [f"{counts['unfinished'].sum():,} of {counts['flows'].sum():,} flows unfinished"]
     elif counts.height > 1:
-        said = [f"{series}: {some} of {flows} unfinished" for series, some, flows in met]
+        said = [f"{series}: {some:,} of {flows:,} unfinished" for series, some, flows in met]
     else:
-        said = [f"{some} of {flows} unfinished" for _, some, flows in met]
+        said = [f"{some:,} of {flows:,} unfinished" for _, some, flows in met]
     return [note(line) for line in said]
 
 
@@ -328,7 +328,7 @@ def shade(colour: str, share: float = 0.5) -> str:
 
 
 def _plain(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
 
 
 def time_unit(longest: float) -> tuple[float, str]:

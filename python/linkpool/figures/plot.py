@@ -12,6 +12,7 @@ from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.plain import plain
 from linkpool.publish import publish_file
+from linkpool.ticks import group_thousands
 
 FORMATS = (".svg", ".png", ".pdf")
 METADATA: dict[str, dict[str, Any]] = {
@@ -78,6 +79,7 @@ def _write(out: Path, content: bytes) -> None:
 
 def content(figure: Figure, suffix: str) -> bytes:
     """Return a figure as a file of this format."""
+    group_thousands(figure)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=METADATA[suffix])
     picture = buffer.getvalue()

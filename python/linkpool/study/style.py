@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.ticks import group_thousands
 
-PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
-"""Writes 0.1, 10 and 1000 where matplotlib would write powers of ten."""
+PLAIN = FuncFormatter(lambda value, _: f"{value:,g}")
+"""Writes 0.1, 10 and 1,000 where matplotlib would write powers of ten."""
 
 _RC: Any = {
     "font.size": 9.0,
@@ -208,6 +209,7 @@ def distribution(axes: Axes, scheme: str, values: npt.NDArray[np.float64]) -> No
 
 def render(figure: Figure, kind: str, dpi: int = 150) -> bytes:
     """Return the figure as "svg" or "png"; the same figure gives the same bytes."""
+    group_thousands(figure)
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
     figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
