@@ -82,7 +82,7 @@ def test_the_page_says_what_a_scenario_means(tmp_path: Path) -> None:
         "Transport t: dctcp; a full segment carries 1448 B in 1538 B on the wire",
         "  min_rto 200ms: 100 times the duration",
         "  h0 and h4         6      4     10 Gbit/s  19.8 us  16.1 packets  24.8 KB",
-        "  K, 1 packets, is 0.0621 of the largest BDP",
+        "  K, 1 packet, is 0.0621 of the largest BDP",
         "  DCTCP fills a link with K of BDP / 7 or more, 2.3 packets: one flow alone leaves its "
         "link idle at times",
         "  known beforehand, by t: 1 flow of 1.45 KB together, 1 flow without a size, never done",
@@ -114,7 +114,7 @@ def test_a_threshold_is_compared_where_marks_are_heeded(
 ) -> None:
     overrides = [(f"transport.t.{key}", value) for key, value in keys.items()]
     said = page(load(write(tmp_path, control), overrides=overrides))
-    assert ("K, 1 packets, is 0." in said) is heeds
+    assert ("K, 1 packet, is 0." in said) is heeds
     assert (
         f"  {control} does not heed marks: its packets are not ECN-capable" in said
     ) is not heeds
@@ -263,7 +263,7 @@ def test_of_a_study_what_arms_share_is_said_once(tmp_path: Path) -> None:
     file = tmp_path / "which.toml"
     file.write_text(STUDY, encoding="utf-8")
     said = checked(file)
-    assert said.startswith("Which?\n\nwhich: 12 runs (3 arms × 2 settings × 2 seeds); 0 are made")
+    assert said.startswith("Which?\n\nwhich: 12 runs (3 arms × 2 settings × 2 seeds); 0 made")
     assert "what follows is of seed 3\n" in said
     shared, _, differs = said.partition("What differs:\n\n")
     assert (shared.count("Fabric: 16 hosts"), shared.count("Workload")) == (1, 1)

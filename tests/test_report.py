@@ -55,7 +55,7 @@ def test_thinning_keeps_the_slowest_and_says_so(tmp_path: Path) -> None:
     assert len(set(shown["flow"])) == MOST
     assert sorted(shown["slowdown"])[-SLOWEST:] == list(range(5001 - SLOWEST, 5001))
     assert page["flows"]["slowdowns"]["flows"] == [5000], "percentiles are those of all"
-    assert any(f"{MOST} of 5000 flows" in note for note in page["notes"])
+    assert any(f"{MOST:,} of 5,000 flows" in note for note in page["notes"])
 
 
 def test_flows_asked_for_have_lanes(tmp_path: Path) -> None:

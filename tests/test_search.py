@@ -276,7 +276,7 @@ require = [{ measure = "fct.mean@all", below = "1s" }]
 space.queue.mark = [5]
 space."workload.incast.0.size" = ["%s"]
 """
-    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.mean@all below 1 s"):
+    with pytest.raises(StudyError, match=r"none of 1 trial meets fct.mean@all below 1 s"):
         search(Study.load(write(tmp_path, table % "4MiB")), tmp_path)
     [trial], _, _ = search(Study.load(write(tmp_path, table % "128KiB")), tmp_path)
     assert trial.excess[0] < 0.0
@@ -304,7 +304,7 @@ maximise = "goodput.mean@all"
 require = [{ measure = "fct.p99@above 10 MB", above = "0s" }]
 space."workload.incast.0.senders" = [4, 80]
 """
-    with pytest.raises(StudyError, match=r"none of 1 trials meets fct.p99@above 10 MB above 0 s"):
+    with pytest.raises(StudyError, match=r"none of 1 trial meets fct.p99@above 10 MB above 0 s"):
         search(Study.load(write(tmp_path, table)), tmp_path)
     with pytest.raises(StudyError, match=r"(?s)search: no trial can run: .*trial 0.*incast.0"):
         search(Study.load(write(tmp_path, table.replace("4, 80", "80, 90"))), tmp_path)

@@ -411,9 +411,9 @@ JOBS = ROOT / "docs/workloads/partition-aggregate.toml"
         ("fct.p50@a", "fct has no part 'a'; it has all, up to 10 KB, "),
         ("goodput.mean@a", "goodput has no part 'a'; it has all"),
         ("jct.p50@a", "no run has a value of jct.p50@a; there are jct.p50@partition-aggregate"),
-        ("jct.p50@a, workload 2", "no run has a value of jct.p50@a, workload 2; there are jct"),
-        ("queue_max.p50@all", "queue_max.p50@all; there are queue_max.p50@host, edge, "),
-        ("loss.share@edge, host, core", "there are loss.share@all, loss.share@host, edge, "),
+        ("jct.p50@a, workload 2", 'no run has a value of "jct.p50@a, workload 2"; there are jct'),
+        ("queue_max.p50@all", 'queue_max.p50@all; there are "queue_max.p50@host, edge", "'),
+        ("loss.share@edge, host, core", 'there are loss.share@all, "loss.share@host, edge", "'),
     ],
 )
 @pytest.mark.parametrize("key", ["measures", "claim"])
@@ -537,7 +537,7 @@ def test_the_commands_say_what_there_is(
     monkeypatch.chdir(folder)
     assert linkpool("study", "status", "mine.toml") == 0
     printed = capsys.readouterr().out
-    assert "mine: 12 runs (2 arms × 2 settings × 3 seeds); 12 are made\n" in printed
+    assert "mine: 12 runs (2 arms × 2 settings × 3 seeds); 12 made\n" in printed
     assert "a seed varies: hashes" in printed
     assert "arrivals and hosts of poisson" in printed
     assert linkpool("study", "show", "mine.toml", "--measures", "jain,fct.p99@all") == 0

@@ -2,6 +2,8 @@
 
 import os
 
+from linkpool.units import counted
+
 HOPS_PER_S = 1e7
 """Packet-hops of a second on one core, about: large runs of the book had 9 to 15 million."""
 
@@ -35,4 +37,4 @@ def explain(hosts: int, worth: int, cores: int, asked: int | None) -> str:
         why = f"{hosts:,} hosts, all cores"
     else:
         why = f"{hosts:,} hosts, one per 64 that send or receive"
-    return f"on {count} thread{'s' if count > 1 else ''} ({why})"
+    return f"on {counted(count, 'thread')} ({why})"

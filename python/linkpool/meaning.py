@@ -17,7 +17,7 @@ from linkpool.job_plan import job_plan
 from linkpool.offered import TierLoad, remarks
 from linkpool.pausing import Headroom, buffers, headrooms, risks
 from linkpool.topology.fabric import Fabric
-from linkpool.units import show_bytes, show_count, show_number, show_rate, show_seconds
+from linkpool.units import counted, show_bytes, show_count, show_number, show_rate, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -182,8 +182,7 @@ def _fabric(fabric: Fabric) -> Iterator[str]:
     rows = [
         (
             f"{cables.ends[0]} to {cables.ends[1]}",
-            f"{show_count(cables.number)} cable{'s' if cables.number > 1 else ''} of "
-            f"{show_rate(float(cables.rate_bps), given=True)}",
+            f"{counted(cables.number, 'cable')} of {show_rate(float(cables.rate_bps), given=True)}",
             show_seconds(cables.delay_s, given=True),
         )
         for cables in fabric.cables()
@@ -238,7 +237,7 @@ def _marks(
         return
     if not isinstance(mark, (int, float)) or not most:
         return
-    shown = written if isinstance(written, str) else f"{written} packets"
+    shown = counted(written, "packet") if isinstance(written, int) else written
     yield f"  K, {shown}, is {show_number(mark / most)} of the largest BDP"
     beta = of.get("beta")
     if of.get("control") == "dctcp":
@@ -321,7 +320,7 @@ def _limit(limit: int | str, fabric: Fabric, plan: _core.Plan) -> str:
     """Say how long a full queue takes over the slowest link."""
     wire = max(payload + beside for _, payload, beside in plan["transports"])
     size = limit * wire if isinstance(limit, int) else _bytes(limit)
-    shown = f"{limit} packets" if isinstance(limit, int) else limit
+    shown = counted(limit, "packet") if isinstance(limit, int) else limit
     if size is None:
         return f"limit {limit}"
     slowest = min(rate for _, _, rate, _ in fabric.links)
@@ -371,7 +370,7 @@ def _pausing(queue: Mapping[str, Any], kinds: Sequence[Headroom]) -> Iterator[st
     rows = [
         (
             f"{kind.layer} to {kind.to_layer}",
-            f"{kind.links} links of {show_rate(float(kind.rate_bps), given=True)}",
+            f"{counted(kind.links, 'link')} of {show_rate(float(kind.rate_bps), given=True)}",
             show_seconds(kind.delay_s, given=True),
             f"{kind.needed_bytes} B",
             f"{kind.bytes} B",
@@ -403,7 +402,7 @@ def _adapters(nic: Mapping[str, Any]) -> str:
         f"busy for {nic['packet_time']} with a packet, and payload at {nic['rate']}",
     ]
     if places != "unlimited":
-        parts.append(f"{places} message{'' if places == 1 else 's'} of a connection at a time")
+        parts.append(f"{counted(places, 'message')} of a connection at a time")
     if "receive_buffer" in nic:
         parts.append(
             f"receives at {nic['receive_rate']}, a packet in {nic['receive_packet_time']} or more, "
@@ -431,12 +430,10 @@ def _flows(document: Mapping[str, Any], plan: _core.Plan) -> Iterator[str]:
         endless = len(sizes) - len(sized)
         parts = []
         if sized:
-            one = "flow" if len(sized) == 1 else "flows"
-            parts.append(f"{show_count(len(sized))} {one} of {show_bytes(sum(sized))} together")
+            flows = counted(len(sized), "flow")
+            parts.append(f"{flows} of {show_bytes(sum(sized))} together")
         if endless:
-            parts.append(
-                f"{show_count(endless)} flow{'s' if endless > 1 else ''} without a size, never done"
-            )
+            parts.append(f"{counted(endless, 'flow')} without a size, never done")
         yield f"  known beforehand, by {plan['transports'][transport][0]}: {', '.join(parts)}"
         first, last = min(starts[transport]), max(starts[transport])
         if last > first:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from linkpool.lost import lost
 from linkpool.result import Result
-from linkpool.units import show_seconds
+from linkpool.units import counted, show_seconds
 
 MUCH_SENT_AGAIN = 0.5
 """A run in which more than this share of the segments was sent again is no usual one."""
@@ -51,16 +51,16 @@ def unmet_changes(result: Result) -> list[str]:
     links, kinds = result.columns("changes", "link", "change")
     changed = dict.fromkeys(link for link in links if link is not None)
     came = ("packets", "drops", "drops_down", "drops_loss")
-    counted = result.columns("links", "link", *came)
-    met = {name for name, *counts in zip(*counted, strict=True) if any(counts)}
+    counts_of = result.columns("links", "link", *came)
+    met = {name for name, *counts in zip(*counts_of, strict=True) if any(counts)}
     unmet = [link for link in changed if link not in met]
     if not unmet:
         return []
     avoided = "routes" in kinds
     why = "no flow took them, or routing avoided them" if avoided else "no flow took them"
     return [
-        f"{len(unmet)} of {len(changed)} changed links met no packet in the whole run ({why}): "
-        f"{_names(unmet)}"
+        f"{len(unmet)} of {counted(len(changed), 'changed link')} met no packet in the whole run "
+        f"({why}): {_names(unmet)}"
     ]
 
 

@@ -22,7 +22,7 @@ from linkpool.manifest import DamagedError, Manifest
 from linkpool.offered import TierLoad, remarks
 from linkpool.publish import is_text
 from linkpool.summary import Summary
-from linkpool.units import show_seconds
+from linkpool.units import counted, show_seconds
 from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
@@ -462,9 +462,10 @@ class Result:
         of = self.summary.overall
         said = []
         if of.unfinished:
+            every = counted(of.unfinished + of.finished, "flow")
             said.append(
-                f"{of.unfinished} of {of.unfinished + of.finished} flows had not finished when the "
-                "run ended; each counts as old as it was then (≥)"
+                f"{of.unfinished:,} of {every} had not finished when the run ended; each counts as "
+                "old as it was then (≥)"
             )
         said += remarks(self.offered)
         start, end = (show_seconds(at, given=True) for at in self.period)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from linkpool import _core
 from linkpool.scenario import Scenario
 from linkpool.session import Event, Session
+from linkpool.units import counted
 
 SCHEMA: Final = "simllm-htsim-flow-session-v1"
 
@@ -336,10 +337,12 @@ class Server:
         self._require_all(request)
         if self._rows or len(self._completed) < len(self._injected):
             left = len(self._injected) - len(self._completed)
-            raise ProtocolError("not-quiescent", f"{left} messages have not arrived; advance")
+            raise ProtocolError(
+                "not-quiescent", f"not arrived: {counted(left, 'message')}; advance"
+            )
         if session.open_timers > 0:
             left = session.open_timers
-            raise ProtocolError("not-quiescent", f"{left} timers have not been due; advance")
+            raise ProtocolError("not-quiescent", f"not due: {counted(left, 'timer')}; advance")
         self._drained = True
         return {
             "through_sequence": len(self._injected),

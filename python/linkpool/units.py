@@ -107,6 +107,16 @@ def show_count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
+def counted(number: int, what: str) -> str:
+    """Write a number with what it counts.
+
+    >>> counted(1, "run"), counted(30856, "flow"), counted(2, "switch")
+    ('1 run', '30,856 flows', '2 switches')
+    """
+    ending = "es" if what.endswith(("ch", "sh", "s", "x")) else "s"
+    return f"{number:,} {what}{'' if number == 1 else ending}"
+
+
 def _digits(value: float) -> str:
     if value == 0.0:
         return "0"

@@ -28,7 +28,7 @@ from linkpool.limits import MOST_SEED
 from linkpool.percentiles import needed
 from linkpool.study.measures import ALL
 from linkpool.study.measuring import Part
-from linkpool.units import show_number
+from linkpool.units import counted, show_number
 
 MODELS = 5
 OF_A_STUDY = 0.05
@@ -159,7 +159,7 @@ def _print(found: _Found) -> None:
     seeds = found.arm.seeds
     hops, cpu = found.estimate.cost
     say(
-        f"{len(seeds)} model{'s' * (len(seeds) > 1)} of {model.size} hosts for {fabric.size}: "
+        f"{counted(len(seeds), 'model')} of {model.size:,} hosts for {fabric.size:,}: "
         f"{hops / 1e6:.1f} M packet-hops, {cpu:.2f} s of CPU"
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -175,7 +175,7 @@ def _print(found: _Found) -> None:
                 table.add_row(f"  whole run, seed {whole.seed}", str(_flows(other)), *cells)
     stdout().print(table)
     if unfinished := sum(part.censored().unfinished for part in found.estimate.slowdown[ALL]):
-        say(f"{unfinished} flows did not finish: percentiles marked ≥ are lower bounds")
+        say(f"{counted(unfinished, 'flow')} did not finish: percentiles marked ≥ are lower bounds")
     for whole in found.whole:
         times = whole.cost.cpu_s / found.estimate.cost.cpu_s
         say(

@@ -15,7 +15,7 @@ from linkpool.cli.progress import watching
 from linkpool.estimate import Iterations, OutsideError, estimate_iterations
 from linkpool.estimate.cost import Cost, took
 from linkpool.estimate.iterations import ends_of, groups_of, has_iterations, job_of
-from linkpool.units import show_seconds
+from linkpool.units import counted, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -95,7 +95,7 @@ def _whole(arm: Arm, seed: int, scenario: _core.Scenario, iterations: int) -> _W
 
 def _print(arm: Arm, seed: int, found: Iterations, whole: _Whole | None) -> None:
     name = f"{arm.name}, " if arm.name else ""
-    say(f"{name}seed {seed}: {found.simulated} of {found.total} iterations simulated")
+    say(f"{name}seed {seed}: {found.simulated:,} of {counted(found.total, 'iteration')} simulated")
     interval = f" ({show_seconds(found.low_s)} to {show_seconds(found.high_s)})"
     exact = found.simulated == found.total
     say(f"  job completion time {show_seconds(found.jct_s)}{'' if exact else interval}")

@@ -27,7 +27,7 @@ from linkpool.study.reproduce import (
     reproduce_experiment,
     shorten,
 )
-from linkpool.units import show_duration
+from linkpool.units import counted, show_duration
 
 EVERY = "all"
 """Names every experiment."""
@@ -70,7 +70,7 @@ def reproduce_all(
         fail(str(error))
     with connected(on) as remote:
         if remote is not None:
-            stderr().print(f"on {remote.threads} threads of the workers of {on}")
+            stderr().print(f"on {counted(remote.threads, 'thread')} of the workers of {on}")
         if quick or full:
             place = out / "quick" if quick else out
             _all(plans(wanted, place, quick), place, jobs, remote)
@@ -127,10 +127,8 @@ def _all(found: list[Plan], out: Path, jobs: int | None, remote: Remote | None) 
 
 def _estimates(found: list[Plan], cores: int) -> Table:
     seconds = sum(plan.work.seconds for plan in found)
-    title = (
-        f"at most {show_duration(seconds / cores)} on {cores} cores; Ctrl-C and the same command "
-    )
-    title += "go on where it stopped"
+    title = f"at most {show_duration(seconds / cores)} on {counted(cores, 'core')}; "
+    title += "Ctrl-C and the same command go on where it stopped"
     listing = Table(title=title, title_justify="left")
     for heading in ("id", "extent"):
         listing.add_column(heading, overflow="fold")
@@ -154,8 +152,8 @@ def _from_data(wanted: list[Experiment], book: Path, out: Path) -> None:
                 entry.record.write(partial_place)
             stdout().print(_claims(experiment, claims))
             stdout().print(
-                f"from the data of {entry.record.runs} runs by version {entry.record.version}; "
-                f"{entry.record.extent}; data {entry.form}"
+                f"from the data of {counted(entry.record.runs, 'run')} by version "
+                f"{entry.record.version}; {entry.record.extent}; data {entry.form}"
             )
             for name in FILES:
                 say(out / experiment.id / name)
@@ -178,8 +176,8 @@ def _reproduce(
         )
     console = stdout()
     console.print(_claims(report.experiment, report.claims))
-    remark = f"{report.runs} runs, {report.cached} of them from the cache, {report.seconds:.0f} s"
-    console.print(f"{remark}; seeds 1 to {report.seeds}")
+    runs = f"{counted(report.runs, 'run')}, {report.cached} of them from the cache"
+    console.print(f"{runs}, {report.seconds:.0f} s; seeds 1 to {report.seeds}")
     if report.shortened:
         console.print(f"shortened: {report.shortened}")
     console.print("each claim's criterion is in claims.json and docs/experiments\n")

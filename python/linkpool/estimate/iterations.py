@@ -22,6 +22,7 @@ from linkpool.intervals import CONFIDENCE
 from linkpool.job_plan import ENDLESS
 from linkpool.result import Result
 from linkpool.study.toml import dumps
+from linkpool.units import counted
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -116,7 +117,7 @@ def estimate_iterations(
         if ends.size < number:
             raise OutsideError(
                 "duration",
-                f"is over after {ends.size} of {number} iterations",
+                f"is over after {ends.size} of {counted(number, 'iteration')}",
                 "jobs whose first iterations end; write a longer duration",
             )
         found = extrapolated(start, ends, total, cost)

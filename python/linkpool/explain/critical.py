@@ -45,6 +45,8 @@ class Cause(Enum):
     HOST_PAUSED = "data held back by pauses at its own host"
     QUEUE = "data in queues of switches"
     PAUSED = "data held back by pauses at switches"
+    ANY_QUEUE = "data in queues of hosts and switches"
+    ANY_PAUSED = "data held back by pauses at hosts and switches"
     ACK = "ACKs on the way"
     ACK_QUEUE = "ACKs in queues"
     DELAYED_ACK = "wait for the delayed ACK timer"
@@ -347,8 +349,9 @@ class Chain:
     ) -> None:
         """Add the spans of a packet's way, the last first: wires, then queues before them.
 
-        Where along its way a packet waited is not known but for its own host: the queue of that is
-        what is left of the first hop. Of pauses it is known; they are a part of the waits.
+        Where along its way a packet waited is not known but for its own host with one link: the
+        queue of that is what is left of the first hop. Of pauses it is known; they are a part of
+        the waits.
         """
         size, subflow = sent["size"], sent["subflow"]
         total = arrived.at - sent.at
@@ -375,19 +378,23 @@ class Chain:
         if total - least < SLACK:
             least = total
         in_host = min(max(in_host, 0), total - least)
-        in_switches = total - least - in_host
-        at_host, at_switch, on_wire = CAUSES.get(
+        in_others = total - least - in_host
+        at_host, at_others, on_wire = CAUSES.get(
             ROLES.get(arrived["kind"], arrived["kind"]), CAUSES["handshake"]
         )
+        paused_by = Cause.PAUSED
+        if uplink is None or wires.hosts_forward:
+            at_others = Cause.ANY_QUEUE if at_others is Cause.QUEUE else at_others
+            paused_by = Cause.ANY_PAUSED
         paused = sum(e["paused"] for e in held)
         host_paused = sum(e["paused"] for e in held if e["link"].partition("->")[0] == source)
         host_paused = min(host_paused, in_host)
-        switch_paused = min(paused - host_paused, in_switches)
+        other_paused = min(paused - host_paused, in_others)
         at = arrived.at
         for length, cause in (
             (least, on_wire),
-            (in_switches - switch_paused, at_switch),
-            (switch_paused, Cause.PAUSED),
+            (in_others - other_paused, at_others),
+            (other_paused, paused_by),
             (in_host - host_paused, at_host),
             (host_paused, Cause.HOST_PAUSED),
         ):

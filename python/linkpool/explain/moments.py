@@ -7,7 +7,7 @@ from linkpool.explain.blocked import near
 from linkpool.explain.critical import Cause, Chain, Span
 from linkpool.explain.packets import GOES_ON, ROLES
 from linkpool.explain.replay import Event, Life
-from linkpool.units import PS, show_number, show_seconds
+from linkpool.units import PS, counted, show_number, show_seconds
 
 LONG = PS // 1000
 """Waits for timers from 1 ms on are told even where they did not delay the end."""
@@ -70,10 +70,10 @@ def _states(life: Life) -> Iterator[Moment]:
         if grew("marked_acks"):
             yield Moment(e.at, "mark", s, "an ACK echoes a mark")
         if grew("cuts"):
-            text = f"marks cut the window of subflow {s}, to {show_number(e['cwnd'])} packets"
+            text = f"marks cut the window of subflow {s}, to {_packets(e['cwnd'])}"
             yield Moment(e.at, "cut", s, text)
         if _in_slow_start(before) and not _in_slow_start(e) and e["established"]:
-            text = f"slow start of subflow {s} ends at {show_number(e['cwnd'])} packets"
+            text = f"slow start of subflow {s} ends at {_packets(e['cwnd'])}"
             yield Moment(e.at, "other", s, text)
         if grew("timeouts"):
             what = "retransmission timeout" if before["established"] else "timeout of the SYN"
@@ -107,7 +107,11 @@ def _in_slow_start(state: Event) -> bool:
 
 
 def _windows(before: Event, after: Event) -> str:
-    return f"from {show_number(before['cwnd'])} to {show_number(after['cwnd'])} packets"
+    return f"from {show_number(before['cwnd'])} to {_packets(after['cwnd'])}"
+
+
+def _packets(window: float) -> str:
+    return f"{show_number(window)} packet{'' if window == 1 else 's'}"
 
 
 def _pauses(life: Life) -> Iterator[Moment]:
@@ -162,7 +166,9 @@ def _loss(life: Life, e: Event) -> str:
         of = "" if life.is_pulled else f" (subflow {e['subflow']})"
         what = f"{_range(life, e)}{of}"
         if e["cause"] == "trimmed":
-            return f"{what} trimmed at {e['link']}: the queues held {e['queued']} packets"
+            return (
+                f"{what} trimmed at {e['link']}: the queues held {counted(e['queued'], 'packet')}"
+            )
         if e["cause"] == "returned":
             return f"{what} trimmed, and their header sent back: no room for it at {e['link']}"
         if e["kind"] != "data":
@@ -172,7 +178,7 @@ def _loss(life: Life, e: Event) -> str:
     if e["cause"] == "wire":
         return f"{what} lost on the wire {e['link']}"
     if not e["queue"]:
-        return f"{what} dropped at {e['link']}, whose queue held {e['queued']} packets"
+        return f"{what} dropped at {e['link']}, whose queue held {counted(e['queued'], 'packet')}"
     connection = life.row["connection"]
     own = sum(n for flow, n in e["queue"] if flow == connection)
     others = sorted(((n, f) for f, n in e["queue"] if f != connection), reverse=True, key=_first)
@@ -181,10 +187,12 @@ def _loss(life: Life, e: Event) -> str:
     ]
     rest = sum(n for n, _ in others[TOLD_FLOWS:])
     told = told[:TOLD_FLOWS] + (
-        [f"{rest} of {len(others) - TOLD_FLOWS} other flows"] if rest else []
+        [f"{rest} of {counted(len(others) - TOLD_FLOWS, 'other flow')}"] if rest else []
     )
     held = ", ".join([f"{own} of its own", *told])
-    return f"{what} dropped at {e['link']}: the queue held {e['queued']} packets ({held})"
+    return (
+        f"{what} dropped at {e['link']}: the queue held {counted(e['queued'], 'packet')} ({held})"
+    )
 
 
 def _range(life: Life, e: Event) -> str:
@@ -194,7 +202,7 @@ def _range(life: Life, e: Event) -> str:
         position = near(first, message["begin"])
         if not message["begin"] <= position < message["end"]:
             which = "an earlier" if position < message["begin"] else "a later"
-            return f"{e['payload']} bytes of {which} message"
+            return f"{counted(e['payload'], 'byte')} of {which} message"
         first = position - message["begin"]
     return f"bytes {first} to {first + e['payload'] - 1}"
 

@@ -27,6 +27,8 @@ COLOURS: dict[Cause, str] = {
     Cause.HOST_PAUSED: "#d3a4e0",
     Cause.QUEUE: "#e69f00",
     Cause.PAUSED: "#a0359b",
+    Cause.ANY_QUEUE: "#e69f00",
+    Cause.ANY_PAUSED: "#a0359b",
     Cause.ACK: "#56b4e9",
     Cause.ACK_QUEUE: "#f7e3a1",
     Cause.DELAYED_ACK: "#009e73",

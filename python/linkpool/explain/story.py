@@ -9,7 +9,7 @@ from linkpool.explain.moments import LONG, TOLD_LOSSES, TOLD_PAUSES, Moment, mom
 from linkpool.explain.packets import ROLES
 from linkpool.explain.replay import Life, is_end
 from linkpool.explain.wires import Wires
-from linkpool.units import PS, show_bytes, show_number, show_seconds
+from linkpool.units import PS, counted, show_bytes, show_number, show_seconds
 
 BAR = 20
 """Characters of the longest bar."""
@@ -163,16 +163,16 @@ def _chronicle(story: Story) -> str:
     if left:
         lines.append("  and " + ", ".join(f"{n} of kind {kind}" for kind, n in left.items()))
     if losses[TOLD_LOSSES:]:
-        lines.append(f"  and {len(losses) - TOLD_LOSSES} more packets lost")
+        lines.append(f"  and {counted(len(losses) - TOLD_LOSSES, 'more packet')} lost")
     if trims[TOLD_LOSSES:]:
-        lines.append(f"  and {len(trims) - TOLD_LOSSES} more packets trimmed")
+        lines.append(f"  and {counted(len(trims) - TOLD_LOSSES, 'more packet')} trimmed")
     if pauses[TOLD_PAUSES:]:
-        lines.append(f"  and {len(pauses) - TOLD_PAUSES} more pauses")
+        lines.append(f"  and {counted(len(pauses) - TOLD_PAUSES, 'more pause')}")
     if marks:
         first, last = (_time(m.at - story.life.start) for m in (marks[0], marks[-1]))
         lines.append(
-            f"  {len(marks)} ACKs echoed marks, the first at +{first}, the last at +{last}; "
-            f"they cut windows {_count(len(cuts), 'time')}"
+            f"  {counted(len(marks), 'ACK')} echoed marks, the first at +{first}, the last at "
+            f"+{last}; they cut windows {counted(len(cuts), 'time')}"
         )
     given = story.life.message
     is_new = given is None or story.life.row["connection"] == story.life.flow
@@ -199,13 +199,10 @@ def _first_window(life: Life) -> str:
     sent = Counter(e.at for e in life.events if e.what == "sent" and e["kind"] == "data")
     pulls = sum(e.what == "arrived" and ROLES.get(e["kind"]) == "grant" for e in life.events)
     return (
-        f"the first window, {_count(sent[life.start], 'packet')}, is sent without being asked for; "
-        f"later {_count(pulls, 'PULL')} came, and {_count(sent.total(), 'packet')} left in all"
+        f"the first window, {counted(sent[life.start], 'packet')}, is sent without being asked "
+        f"for; later {counted(pulls, 'PULL')} came, and {counted(sent.total(), 'packet')} left "
+        "in all"
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _length(story: Story, moment: Moment) -> int:

@@ -19,6 +19,8 @@ class Wires:
         forwarding = {names[host] for host in plan["forwarding"]}
         hosts = set(names[: plan["hosts"]]) - forwarding
         self._ends = hosts
+        self.hosts_forward = bool(forwarding)
+        """Do packets wait in queues of hosts that pass them on?"""
         for source, target, rate, delay in plan["links"]:
             cables = self._out[names[source]].setdefault(names[target], [])
             cables.append((rate, round(delay * PS)))

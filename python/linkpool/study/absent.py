@@ -57,6 +57,17 @@ def without(name: str, parts: Iterable[str]) -> str:
 
     >>> without("jct.p99@trian", ["train", "serve"])
     'no run has a value of jct.p99@trian; there are jct.p99@train, jct.p99@serve'
+    >>> without("loss@host, core", ["host, switch", "switch, host"])
+    'no run has a value of "loss@host, core"; there are "loss@host, switch", "loss@switch, host"'
     """
-    known = ", ".join(f"{whole_of(name)}@{part}" for part in parts)
-    return f"no run has a value of {name}" + (f"; there are {known}" if known else "")
+    known = ", ".join(quoted(f"{whole_of(name)}@{part}") for part in parts)
+    return f"no run has a value of {quoted(name)}" + (f"; there are {known}" if known else "")
+
+
+def quoted(name: str) -> str:
+    """Return a name of a measure as a list of them can have it: one with a comma in quotes.
+
+    >>> quoted("jct.p99@train"), quoted("loss@host, switch")
+    ('jct.p99@train', '"loss@host, switch"')
+    """
+    return f'"{name}"' if "," in name else name

@@ -11,7 +11,7 @@ from linkpool.study.cell import ends
 from linkpool.study.model import ARM, Study, name_of
 from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import shown
-from linkpool.units import show_number
+from linkpool.units import counted, show_number
 
 LARGE = frozenset({"goodput", "delivered", "jain", "goodput_kept"})
 """Measures that are to be large."""
@@ -29,11 +29,11 @@ MOST_LINES = 6
 
 def asked(study: Study) -> str:
     """Say what a study asks."""
-    counts = [f"{len(study.arms)} arm{'s' if len(study.arms) > 1 else ''}"]
+    counts = [counted(len(study.arms), "arm")]
     settings = sum(1 for _ in study.variations())
     counts += [f"{settings} settings"] if settings > 1 else []
     seeds = len(study.seed_list)
-    counts += [f"{seeds} seed{'s' if seeds > 1 else ''}"]
+    counts += [counted(seeds, "seed")]
     return f"{' × '.join(counts)}, by {', '.join(study.measures)}"
 
 
@@ -60,7 +60,10 @@ def answer(study: Study, data: pl.DataFrame) -> list[str]:
     adjusted = dict(zip(compared, holm([one.p or 0.0 for one in compared]), strict=True))
     lines = [f"{one.said}{_sure(one.pairs, adjusted.get(one))}" for one in answers]
     left = len(lines) - MOST_LINES
-    return [*lines[:MOST_LINES], *([f"{left} more settings: see the table"] if left > 0 else [])]
+    return [
+        *lines[:MOST_LINES],
+        *([f"{counted(left, 'more setting')}: see the table"] if left > 0 else []),
+    ]
 
 
 class _Answer(NamedTuple):

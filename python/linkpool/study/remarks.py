@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from linkpool.result import Result
-from linkpool.units import show_count, show_number
+from linkpool.units import counted, show_count, show_number
 
 COUNTS = ("flows", "unfinished", "segments", "retransmits")
 """What is counted in each run: measured flows with a size, those of them that had not finished when
@@ -47,7 +47,7 @@ def _unfinished(arms: Mapping[str, list[Mapping[str, int]]]) -> str:
         unfinished = sum(counts["unfinished"] for counts in of_runs)
         if unfinished:
             share = show_number(100 * unfinished / flows)
-            said.append(f"{name} {show_count(unfinished)} of {show_count(flows)} flows ({share}%)")
+            said.append(f"{name} {show_count(unfinished)} of {counted(flows, 'flow')} ({share}%)")
     if said:
         return f"not finished when the run ended: {', '.join(said)}"
     some = any(counts["flows"] for of_runs in arms.values() for counts in of_runs)

@@ -28,6 +28,7 @@ from linkpool.study.race import is_worse, looks
 from linkpool.study.result import FIGURE, StudyResult
 from linkpool.study.space import Range, Search
 from linkpool.study.statistics import over_seeds
+from linkpool.units import counted
 
 PARETO = FIGURE.format("pareto")
 
@@ -303,7 +304,7 @@ def _nothing(search: Search, trials: list[Trial]) -> str:
     needs = ", ".join(map(str, search.require)) or "objectives without unfinished flows"
     nearest = min(ran, key=lambda one: sum(max(excess, 0.0) for excess in one.excess))
     at = ", ".join(f"{key} {value}" for key, value in nearest.settings.items())
-    return f"search: none of {len(ran)} trials meets {needs}; the nearest has {at}"
+    return f"search: none of {counted(len(ran), 'trial')} meets {needs}; the nearest has {at}"
 
 
 def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataFrame:

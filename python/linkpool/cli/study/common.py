@@ -13,7 +13,7 @@ from linkpool.study.model import Study
 from linkpool.study.plan import Plan
 from linkpool.study.points import documents
 from linkpool.study.seeds import varied
-from linkpool.units import show_count
+from linkpool.units import counted, show_count
 
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
@@ -36,19 +36,19 @@ def plan_of(study: Study, out: Path, make: Make | None = None, run_code: bool = 
 def before(plan: Plan, jobs: int) -> list[str]:
     """Say how many runs there are, about how long they take, and what seeds vary."""
     study, missing = plan.study, plan.missing
-    counts = [f"{len(study.arms)} arm{'s' if len(study.arms) > 1 else ''}"]
+    counts = [counted(len(study.arms), "arm")]
     variations = sum(1 for _ in study.variations())
     counts += [f"{variations} settings"] if variations > 1 else []
-    counts += [f"{len(study.seed_list)} seed{'s' if len(study.seed_list) > 1 else ''}"]
+    counts += [counted(len(study.seed_list), "seed")]
     total, made = len(plan.entries), len(plan.entries) - len(missing)
     lines = [
-        f"{study.name}: {show_count(total)} runs ({' × '.join(counts)}); "
-        f"{show_count(made)} are made"
+        f"{study.name}: {counted(total, 'run')} ({' × '.join(counts)}); {show_count(made)} made"
     ]
     if missing:
         seconds = expected_seconds(plan, jobs)
         lines[0] += (
-            f", {show_count(len(missing))} are to be made, about {_long(seconds)} on {jobs} cores"
+            f", {show_count(len(missing))} to make, about {_long(seconds)} on "
+            f"{counted(jobs, 'core')}"
         )
         lines[0] += " if little is sent again"
     said = [varied(document) for document in documents(study)]

@@ -18,6 +18,7 @@ from linkpool.study.perform import DrawingError, run_study
 from linkpool.study.result import FIGURE, REPORT
 from linkpool.study.threshold import shown
 from linkpool.study.verdicts import Holds, junit
+from linkpool.units import counted
 
 
 def run(
@@ -49,7 +50,7 @@ def run(
         for line in before(plan, jobs):
             say(line)
         if remote is not None:
-            say(f"on {remote.threads} threads of the workers of {on}")
+            say(f"on {counted(remote.threads, 'thread')} of the workers of {on}")
         failed = None
         with watching_runs(study.name) as (watch, note):
             try:
@@ -73,7 +74,7 @@ def run(
             place.write_bytes(junit(study.name, verdicts))
         say(junit_file)
     wrong = [verdict for verdict in verdicts if verdict.holds is not Holds.YES]
-    not_held = [f"{len(wrong)} of {len(verdicts)} claims do not hold"] if wrong else []
+    not_held = [f"{len(wrong)} of {counted(len(verdicts), 'claim')} do not hold"] if wrong else []
     leave_with([*lacking, *not_held])
 
 
@@ -100,10 +101,10 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
         make = None if remote is None else remote.make
         trials, best, result = search(study, out, jobs, make=make, notice=warn, told=told)
     table = table_of(study.search, trials, best).filter("front").sort(objectives[0])
-    say(f"{len(best)} of {len(trials)} trials are on the Pareto front")
+    say(f"on the Pareto front: {len(best)} of {counted(len(trials), 'trial')}")
     if stopped := [trial for trial in trials if trial.stopped]:
         saved = sum(seeds - trial.seeds for trial in stopped)
-        say(f"{len(stopped)} were stopped before their last seed, which saved {saved} runs")
+        say(f"stopped before their last seed: {len(stopped)}, which saved {counted(saved, 'run')}")
     names = ["trial", *study.search.space, *study.search.measures]
     cells = [names]
     for row in table.iter_rows(named=True):

@@ -102,8 +102,8 @@ def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
         shown = len(job["ranks"])
         if shown < job["of"]:
             notes.append(
-                f"{shown} of the {job['of']} ranks of {job['name']} are drawn: those that waited "
-                "least for others. Shares of an iteration's time are means over all."
+                f"{shown:,} of the {job['of']:,} ranks of {job['name']} are drawn: those that "
+                "waited least for others. Shares of an iteration's time are means over all."
             )
         if job["parts"]:
             notes.append(
@@ -116,7 +116,7 @@ def _of_ranks(result: Result, of_ranks: dict[str, Any] | None) -> list[str]:
 def _of_requests(of_requests: dict[str, Any] | None) -> list[str]:
     """Say which requests the page leaves out."""
     return [
-        f"{len(job['requests'])} of the {job['of']} requests of {job['name']} are drawn: the "
+        f"{len(job['requests']):,} of the {job['of']:,} requests of {job['name']} are drawn: the "
         f"{MOST_REQUESTS // 2} slowest, and others spread evenly by arrival. Percentiles and means "
         "are those of all."
         for job in (of_requests or {"jobs": []})["jobs"]
@@ -132,18 +132,18 @@ def _notes(
     shown = len(of_flows["columns"]["flow"])
     if shown < of_flows["total"]:
         notes.append(
-            f"The scatter shows {shown} of {of_flows['total']} flows: the {SLOWEST} slowest, the "
-            f"flows with lanes, and others spread evenly by size, {MOST_FLOWS} in all. Its lines "
-            "are percentiles of all flows."
+            f"The scatter shows {shown:,} of {of_flows['total']:,} flows: the {SLOWEST} slowest, "
+            f"the flows with lanes, and others spread evenly by size, {MOST_FLOWS:,} in all. "
+            "Its lines are percentiles of all flows."
         )
     if recorded > lanes_shown:
         notes.append(
-            f"{lanes_shown} of the {recorded} recorded flows have lanes: the {MOST_LANES // 2} "
+            f"{lanes_shown} of the {recorded:,} recorded flows have lanes: the {MOST_LANES // 2} "
             "slowest, and others spread evenly by number. To see another: --flow N."
         )
     if strip is not None and len(strip["links"]) < strip["of"]:
         notes.append(
-            f"The strip shows {len(strip['links'])} of {strip['of']} recorded links: those that "
+            f"The strip shows {len(strip['links'])} of {strip['of']:,} recorded links: those that "
             "changed, those that were paused, and those that carried most."
         )
     notes.append(
