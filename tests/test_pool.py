@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from linkpool.experiments.amp.incast import Load
 from linkpool.identity import digest, run_key
 from linkpool.result import Result
 from linkpool.study.cache import Cache
+from linkpool.study.pace import Pace
 from linkpool.study.point import Point
 from linkpool.study.pool import RunError, run_points
 
@@ -65,13 +67,48 @@ def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> No
 
 def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
     seen: list[tuple[float, float, int, int, str]] = []
-    run_points(POINTS, count, Cache(tmp_path), 2, lambda *state: seen.append(state))
+    left: list[float | None] = []
+
+    def watch(*state: Any) -> None:
+        seen.append(state[:-1])
+        left.append(state[-1]())
+
+    run_points(POINTS, count, Cache(tmp_path), 2, watch)
+    assert left[0] is None, "no run has ended"
+    assert left[-1] == 0.0
+    assert all(some is not None and some >= 0.0 for some in left[4:])
     done = [state[0] for state in seen]
     total = sum(point.cost or 0 for point in POINTS)
     assert done == sorted(done)
     assert done[-1] == pytest.approx(total)
     assert seen[-1][1] == pytest.approx(total)
     assert seen[-1][2:] == (len(POINTS), len(POINTS), "2 at a time")
+
+
+def test_the_time_that_is_left_follows_from_runs_that_ended() -> None:
+    """Another seed of a run takes as long as it did; another run, by its work, as all that ended.
+
+    Two at once: LIA's first seed costs 1 and took 20 s, AMP's costs 2 and took 4 s. Of LIA's
+    second, which began at 20 s, 20 s are left; of AMP's second, 4; DCTCP's costs 3, and those that
+    ended took 24 s for their 3.
+    """
+    alike = ["lia", "amp", "lia", "amp", "dctcp"]
+    runs = {i: (name, {"lia": 1.0, "amp": 2.0, "dctcp": 3.0}[name]) for i, name in enumerate(alike)}
+    pace = Pace(runs, 2)
+    pace.end(7, 0.0)  # was made before
+    for run in (0, 1):
+        pace.begin(run, 0.0)
+    assert pace.left(3.0) is None
+    pace.end(1, 4.0)
+    pace.end(0, 20.0)
+    pace.begin(2, 20.0)
+    assert pace.left(20.0) == (20 + 4 + 24) / 2
+    # At 35 s 5 s of it are left, and the longest is longer than half of all.
+    assert pace.left(35.0) == 24.0
+    for run, now in ((2, 40.0), (3, 44.0), (4, 60.0)):
+        pace.begin(run, now)
+        pace.end(run, now)
+    assert pace.left(60.0) == 0.0
 
 
 def test_progress_is_of_what_is_to_be_made(fake_core: FakeCore, tmp_path: Path) -> None:

@@ -143,13 +143,16 @@ def test_a_log_gets_a_line_now_and_then(
     ]
     assert asked == [110.0], "a short run does not ask, a long one once"
     with progress.watching_runs("many") as (watch_runs, note):
-        watch_runs(0.0, 1.0, 0, 4, "2 at a time")
+        watch_runs(0.0, 1.0, 0, 4, "2 at a time", lambda: None)
         note("drawing figure")
         now[0] += 20
-        watch_runs(0.0, 1.0, 0, 4, "2 at a time")
+        watch_runs(0.0, 1.0, 0, 4, "2 at a time", lambda: None)
+        now[0] += 20
+        watch_runs(0.25, 1.0, 1, 4, "2 at a time", lambda: 300.0)
     assert capsys.readouterr().err.splitlines() == [
         "drawing figure",
         "many: 0%, 0 of 4 runs, 2 at a time; 20 s gone",
+        "many: 25%, 1 of 4 runs, 2 at a time; 40 s gone, about 5 min left",
     ]
 
 

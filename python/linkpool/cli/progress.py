@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from linkpool import api
 from linkpool.cli.console import stderr, warn
-from linkpool.units import show_duration, show_seconds
+from linkpool.units import counted, show_duration, show_seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from linkpool.study.pool import Watch
+    from linkpool.study.pool import Left, Watch
 
 MOST = 0.99
 """What a bar shows of a run that has had more packets than it let expect."""
@@ -76,10 +76,16 @@ class _Expected:
         return hops / self._hops if hops < self._hops else None
 
 
-def _times(gone: float, share: float | None) -> str:
-    """Say how much time is gone, and how much is left if that is known from a share of the work."""
-    left = f", about {show_duration(gone * (1.0 - share) / share)} left" if share else ""
-    return f"{show_duration(gone)} gone{left}"
+def _times(gone: float, share: float | None, left: float | None = None) -> str:
+    """Say how much time is gone, and how much is left.
+
+    Where that is not known, it follows from the share of the work that is done.
+    """
+    if left is None and share:
+        left = gone * (1.0 - share) / share
+    return f"{show_duration(gone)} gone" + (
+        f", about {show_duration(left)} left" if left is not None else ""
+    )
 
 
 def _done(now: float, end: float, hops: int) -> str:
@@ -93,38 +99,29 @@ def watching_runs(name: str) -> Iterator[tuple["Watch", Callable[[str], None]]]:
     if not sys.stderr.isatty():
         log = _Log(name)
 
-        def write(done: float, total: float, runs: int, of: int, how: str) -> None:
-            log.at(lambda: done / total, lambda: f"{runs} of {of} runs, {how}")
+        def write(done: float, total: float, runs: int, of: int, how: str, left: "Left") -> None:
+            log.at(lambda: done / total, lambda: f"{runs} of {counted(of, 'run')}, {how}", left)
 
         yield write, warn
         return
-    with _bar("{task.description}", "{task.fields[runs]}") as bar:
-        task = bar.add_task(name, total=None, runs="")
+    began = time.monotonic()
+    with _bar("{task.description}", "{task.fields[runs]}", "{task.fields[gone]}") as bar:
+        task = bar.add_task(name, total=None, runs="", gone="")
 
-        def watch(done: float, total: float, runs: int, of: int, how: str) -> None:
-            bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs, {how}")
+        def watch(done: float, total: float, runs: int, of: int, how: str, left: "Left") -> None:
+            said = f"{runs} of {counted(of, 'run')}, {how}"
+            gone = _times(time.monotonic() - began, done / total, left())
+            bar.update(task, completed=done, total=total, runs=said, gone=gone)
 
         yield watch, lambda line: bar.console.print(line, soft_wrap=True)
 
 
-def _bar(name: str, done: str, times: str | None = None) -> "Progress":
-    """Return a bar with times: what `times` says, or what rich makes of the speed of late."""
-    from rich.progress import (  # here, as a log needs none of it
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def _bar(name: str, done: str, times: str) -> "Progress":
+    """Return a bar that says what is done, and the times that are gone and left."""
+    from rich.progress import BarColumn, Progress, TextColumn  # here, as a log needs none of it
 
     columns = [TextColumn(name), BarColumn(), TextColumn("{task.percentage:3.0f}%")]
-    columns.append(TextColumn(done))
-    if times:
-        columns.append(TextColumn(times))
-    else:
-        columns += [TimeElapsedColumn(), TextColumn("gone,")]
-        columns += [TimeRemainingColumn(), TextColumn("left")]
-    return Progress(*columns, console=stderr(), speed_estimate_period=60.0)
+    return Progress(*columns, TextColumn(done), TextColumn(times), console=stderr())
 
 
 class _Log:
@@ -134,12 +131,18 @@ class _Log:
         self._name = name
         self._began = self._last = time.monotonic()
 
-    def at(self, share: Callable[[], float | None], what: Callable[[], str]) -> None:
+    def at(
+        self,
+        share: Callable[[], float | None],
+        what: Callable[[], str],
+        left: "Left" = lambda: None,
+    ) -> None:
         """Say how much is done, if the last line is long ago.
 
         Args:
             share: gives the share of the work that is done; None: more is than was expected.
             what: says what is done.
+            left: gives the seconds that are left; None: they follow from the share.
 
         """
         now = time.monotonic()
@@ -148,4 +151,4 @@ class _Log:
         self._last = now
         gone, done = now - self._began, share()
         how_far = BEYOND if done is None else f"{100 * done:.0f}%"
-        warn(f"{self._name}: {how_far}, {what()}; {_times(gone, done)}")
+        warn(f"{self._name}: {how_far}, {what()}; {_times(gone, done, left())}")

@@ -13,11 +13,15 @@ from linkpool.cores import describe, share
 from linkpool.errors import FailedError
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
+from linkpool.study.pace import Pace
 from linkpool.study.point import Point
 
-Watch: TypeAlias = Callable[[float, float, int, int, str], None]
-"""Called with the work done and in all (in `Point.cost`), the runs done and in all, and how they
-use the cores."""
+Left: TypeAlias = Callable[[], "float | None"]
+"""Gives the seconds that are left by the runs that ended; None: none has."""
+
+Watch: TypeAlias = Callable[[float, float, int, int, str, Left], None]
+"""Called with the work done and in all (in `Point.cost`), the runs done and in all, how they use
+the cores, and what gives the time that is left."""
 
 Measure: TypeAlias = Callable[[Point, Result], pl.DataFrame]
 
@@ -58,19 +62,33 @@ class Rows:
 class _Meter:
     """Add up the progress of runs that go on at the same time."""
 
-    def __init__(self, work: float, runs: int, how: str, watch: Watch | None) -> None:
+    def __init__(self, work: float, runs: int, how: str, pace: Pace, watch: Watch | None) -> None:
         self._lock = threading.Lock()
         self._done: dict[int, float] = {}
         self._finished = 0
         self._work, self._runs, self._how, self._watch = work, runs, how, watch
+        self._pace = pace
+
+    def begin(self, index: int) -> None:
+        with self._lock:
+            self._pace.begin(index, time.monotonic())
 
     def report(self, index: int, work: float, finished: bool = False) -> None:
         with self._lock:
             self._done[index] = work
             self._finished += finished
+            if finished:
+                self._pace.end(index, time.monotonic())
             if self._watch is not None:
                 done = sum(self._done.values()) if self._work else self._finished / self._runs
-                self._watch(done, self._work or 1.0, self._finished, self._runs, self._how)
+                self._watch(
+                    done,
+                    self._work or 1.0,
+                    self._finished,
+                    self._runs,
+                    self._how,
+                    lambda: self._pace.left(time.monotonic()),
+                )
 
 
 class _Work:
@@ -90,7 +108,10 @@ class _Work:
         self.missing = {i for i, entry in enumerate(entries) if not cache.has(entry)}
         self.cores = share(len(self.missing), jobs)
         work = sum(entries[i].cost for i in self.missing)
-        self.meter = _Meter(work, len(entries), describe(len(self.missing), jobs), watch)
+        pace = Pace(
+            {i: (tuple(entries[i].point.keys.items()), entries[i].cost) for i in self.missing}, jobs
+        )
+        self.meter = _Meter(work, len(entries), describe(len(self.missing), jobs), pace, watch)
         self._lock = threading.Lock()
 
     def order(self) -> list[int]:
@@ -111,6 +132,7 @@ class _Work:
         self.check()
         result = self.cache.find(entry)
         if result is None:
+            self.meter.begin(index)
             result = self.cache.run(entry, progress, self.cores)
             with self._lock:
                 self.made += 1
