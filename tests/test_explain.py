@@ -535,15 +535,19 @@ transport = "t"
 size = "20KB"
 """
     result = run(text)
-    wires, elsewhere = Wires(result), 0
+    wires, elsewhere, waits = Wires(result), 0, 0
     for life in replay(result, result.flows.drop_nulls("end_s")["flow"].to_list()):
         sent = [e for e in life.events if e.what == "sent" and e["kind"] == "data"]
         assert len(sent) == life.row["segments"]
         lost = [e for e in life.events if e.what == "lost" and e["kind"] == "data"]
         own = life.row["src"]
         elsewhere += sum(e["link"].startswith("h") and not e["link"].startswith(own) for e in lost)
-        check_sum(tell(life, wires))
+        told = tell(life, wires)
+        check_sum(told)
+        assert Cause.QUEUE not in told.breakdown, "hosts have queues, too"
+        waits += told.breakdown.get(Cause.ANY_QUEUE, 0)
     assert elsewhere > 0
+    assert waits > 0
 
 
 @pytest.mark.parametrize("number", range(9))
@@ -920,6 +924,9 @@ def test_of_a_study_the_run_with_the_slowest_flow_is_explained(
         ResultError, match=r"is the result of a study; name one of its runs, .*--arm"
     ):
         Result(study.dir).check()
+    trace = tmp_path / "wide.perfetto-trace"
+    assert call(monkeypatch, "perfetto", study.dir, "--arm", "wide", "-o", trace) == 0
+    assert trace.stat().st_size > 0
     code, _, err = explain(study.dir, "--arm", "broad")
     assert (code, "it has 'wide', 'narrow'" in err) == (2, True)
     code, _, err = explain(tmp_path / "results/runs" / run, "--arm", "wide")

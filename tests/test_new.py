@@ -97,6 +97,25 @@ def test_fabrics_and_workloads_may_be_files(
     assert len(plan.entries) == 10
 
 
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_a_fabric_grows_to_the_hosts_of_a_trace(fabric: str, tmp_path: Path) -> None:
+    """128 ranks, a flow to the host 1,023; hosts of other names are an error of the first size."""
+    words = ("--kind", "scenario", "--fabric", fabric, "--transport", "dctcp", "--workload")
+    goal = call(tmp_path / "a.toml", *words, ROOT / "docs/cookbook/all-reduce.goal")
+    assert goal.exit_code == 0, goal.output
+    assert load(tmp_path / "a.toml", overrides=[]).plan()["hosts"] == 128
+    trace = tmp_path / "flows.csv"
+    trace.write_text("src,dst,size_bytes,start_s\n0,1023,9,0\n", encoding="utf-8")
+    assert call(tmp_path / "b.toml", *words, trace).exit_code == 0
+    assert load(tmp_path / "b.toml", overrides=[]).plan()["hosts"] == 1024
+    trace.write_text("src,dst,size_bytes,start_s\nx,1,9,0\n", encoding="utf-8")
+    said = call(tmp_path / "c.toml", *words, trace)
+    assert said.exit_code == 2
+    assert 'there is no host "x"' in said.output
+    trace.write_text("src,dst,size_bytes,start_s\n0,1,-9,0\n", encoding="utf-8")
+    assert "size_bytes" in call(tmp_path / "c.toml", *words, trace).output
+
+
 def test_tables_may_be_traces(tmp_path: Path) -> None:
     flows = pl.DataFrame({"src": ["h0"], "dst": ["h1"], "size_bytes": [9], "start_s": [1.23]})
     flows.write_parquet(tmp_path / "a.parquet")

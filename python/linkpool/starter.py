@@ -11,24 +11,29 @@ Kind: TypeAlias = Literal["scenario", "study"]
 FABRICS = {
     "leaf-spine": (
         "32 hosts, 4 leaves, 4 spines",
-        """# 8 hosts at each of 4 leaves; up from a leaf fits half of what its hosts can send.
-topology.leaf-spine = { leaves = 4, spines = 4, hosts_per_leaf = 8, rate = "10Gbps", delay = "1us" }
+        """# 8 hosts at each of {size} leaves; up from a leaf fits half of what its hosts can send.
+topology.leaf-spine = {{ leaves = {size}, spines = 4, hosts_per_leaf = 8, rate = "10Gbps", \
+delay = "1us" }}
 """,
+        (4, 16, 128),
     ),
     "fat-tree": (
         "16 hosts, k = 4, every path as wide as a host's link",
-        """# 16 hosts in 4 pods; k = 8 has 128 hosts, k = 16 has 1,024.
-topology.fat-tree = { k = 4, rate = "10Gbps", delay = "1us" }
+        """# Its hosts are k^3 / 4: 16 with k = 4, 128 with k = 8, 1,024 with k = 16.
+topology.fat-tree = {{ k = {size}, rate = "10Gbps", delay = "1us" }}
 """,
+        (4, 8, 16),
     ),
     "many-to-one": (
         "16 senders and one receiver at a switch",
         """# One switch: all that happens is in the queue towards the receiver, R.
-topology.many-to-one = { senders = 16, rate = "10Gbps", delay = "2us" }
+topology.many-to-one = {{ senders = {size}, rate = "10Gbps", delay = "2us" }}
 """,
+        (16, 127, 1023),
     ),
 }
-"""Each fabric: what it is, and how a scenario says it."""
+"""Each fabric: what it is, how a scenario says it, and its sizes: the first, and for a trace with
+more hosts those of 128 and 1,024."""
 
 WORKLOADS = {
     "incast": (
@@ -144,7 +149,12 @@ def until(last_s: float) -> str:
 
 
 def starter(
-    kind: Kind, fabric: str, workload: str, transports: Sequence[str], duration: str = "1s"
+    kind: Kind,
+    fabric: str,
+    workload: str,
+    transports: Sequence[str],
+    duration: str = "1s",
+    larger: int = 0,
 ) -> str:
     """Return the text of a scenario of the first transport, or of a study of all of them.
 
@@ -154,6 +164,7 @@ def starter(
         workload: one of `WORKLOADS`, or a file that ends as one of `TRACES` does.
         transports: of `TRANSPORTS`.
         duration: in which the flows of a file start.
+        larger: which of the sizes of a fabric of `FABRICS`.
 
     """
     if kind == "scenario":
@@ -163,7 +174,7 @@ def starter(
                 f"# A first scenario: {only}, {workload}, {fabric}.\n",
                 "# What it means: linkpool check FILE. Every key: docs/scenario.md.\n\n",
                 _times(workload, duration),
-                _fabric(fabric),
+                _fabric(fabric, larger),
                 _queue(only),
                 f"\n# {TRANSPORTS[only][0]}.\n",
                 "\n".join([*_transport(only), "", ""]),
@@ -181,6 +192,7 @@ def starter(
             "seeds = 5\n",
             "# What is measured in each run; the table has them in this order.\n",
             f"measures = [{measures}]\n",
+            *_figure(workload),
             "# A page with all arms is written beside the table.\nreport = true\n\n",
             "# The arms: each has a transport, and the queues that go with it. A port drops above\n"
             "# 100 packets and marks from 20 on (ECN); NDP's ports trim packets instead.\n",
@@ -189,11 +201,17 @@ def starter(
             *_claim(workload, transports),
             "# The base: what all arms share.\n[base]\n",
             _times(workload, duration),
-            _fabric(fabric),
+            _fabric(fabric, larger),
             "\n",
             _workload(fabric, workload, "base."),
         ]
     )
+
+
+def _figure(workload: str) -> list[str]:
+    if kind_of(workload) != "program":
+        return []
+    return ["# A figure of all measures is written beside the table.\n", 'figures = ["arms"]\n']
 
 
 def _ending(file: str) -> str:
@@ -242,9 +260,10 @@ def _claim(workload: str, transports: Sequence[str]) -> list[str]:
     return [*(f"# {line}\n" for line in lines), "\n"]
 
 
-def _fabric(fabric: str) -> str:
+def _fabric(fabric: str, larger: int) -> str:
     if fabric in FABRICS:
-        return FABRICS[fabric][1]
+        _, text, sizes = FABRICS[fabric]
+        return text.format(size=sizes[larger])
     return (
         "# Hosts, switches and links of a file; linkpool topology FILE draws them.\n"
         f"topology.graph.file = {json.dumps(fabric, ensure_ascii=False)}\n"
@@ -288,8 +307,15 @@ def _of_file(file: str, base: str) -> str:
     }[kind]
     # Of Chakra, the files NAME.0.et, NAME.1.et ... are called NAME.
     name = re.sub(r"\.\d+\.et$", "", file)
-    return (
+    text = (
         f"# {about}\n"
         f'[[{base}workload.{kind}]]\ntransport = "t"\n'
         f'file = {json.dumps(name, ensure_ascii=False)}\nformat = "{form}"\n'
+    )
+    if kind != "program":
+        return text
+    return text + (
+        "# How often each rank does its program; an iteration is one time.\niterations = 1\n\n"
+        "# What ranks do over time, which the report draws.\n"
+        f"[{base}record]\nranks = true\n"
     )

@@ -8,6 +8,7 @@ import typer
 from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say
 from linkpool.cli.show import require_result
+from linkpool.cli.slowest_run import OfArm, run_of
 from linkpool.explain.explanation import Explanation
 from linkpool.explain.replay import ExplainError
 from linkpool.result import Result
@@ -38,14 +39,7 @@ def explain(
             "--unfinished", help="The slowest of those that had not finished when the run ended."
         ),
     ] = False,
-    arm: Annotated[
-        str | None,
-        typer.Option(
-            "--arm",
-            metavar="NAME",
-            help="Of a study: of this arm, as its table calls it. Default: the slowest.",
-        ),
-    ] = None,
+    arm: OfArm = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf; of one flow."),
@@ -68,7 +62,7 @@ def explain(
     try:
         if plot is not None:
             require_format(plot)
-        result = require_result(_run_of(directory, arm), run_code)
+        result = require_result(run_of(directory, arm), run_code)
         chosen = list(dict.fromkeys(flows)) if flows else _slowest(result, worst or 1, unfinished)
         if plot is not None and len(chosen) > 1:
             fail(f"--plot draws one flow, and {len(chosen)} are asked for")
@@ -79,27 +73,6 @@ def explain(
     if plot is not None:
         found[0].plot(plot)
         say(f"\n{plot}")
-
-
-def _run_of(directory: Path, name: str | None) -> Path:
-    """Return the directory itself, or of a study that of the run with the slowest flow."""
-    from linkpool.study.arms import arms_of, slowest_run
-    from linkpool.study.result import is_study
-
-    if not is_study(directory):
-        if name is not None:
-            fail(f"--arm is about a study, and {directory} is not the result of one")
-        return directory
-    arms = arms_of([directory])
-    if name is not None and name not in (known := [arm.name for arm in arms]):
-        fail(f"--arm: {directory} has no arm {name!r}; it has {', '.join(map(repr, known))}")
-    chosen = [arm for arm in arms if name in (None, arm.name)]
-    found = slowest_run(result for arm in chosen for result in arm.results)
-    (of,) = (arm for arm in chosen if found in arm.results)
-    place, here = found.dir.resolve(), Path.cwd()
-    shown = place.relative_to(here) if place.is_relative_to(here) else place
-    say(f"the run with the slowest flow is that of {of.name}, seed {found.seed}: {shown}")
-    return found.dir
 
 
 def _slowest(result: Result, count: int, unfinished: bool) -> list[int]:

@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 import typer
@@ -76,7 +76,8 @@ def new(
     }
     kind = "study" if _chosen("--kind", "What is it?", kinds, kind) == "study" else "scenario"
     what = "Which fabric? One of these, or a file with a graph."
-    fabric = _chosen("--fabric", what, _abouts(FABRICS), fabric, GRAPHS)
+    fabrics = {name: about for name, (about, *_) in FABRICS.items()}
+    fabric = _chosen("--fabric", what, fabrics, fabric, GRAPHS)
     what = "Which workload? One of these, or a file with a trace."
     workload = _chosen("--workload", what, _abouts(WORKLOADS), workload, TRACES)
     known = _abouts(TRANSPORTS)
@@ -88,8 +89,8 @@ def new(
     if kind == "scenario" and len(names) > 1:
         fail("a scenario of this command has one transport; --kind study compares several")
     fabric, workload = (_beside(file, name) for name in (fabric, workload))
-    duration = _duration(file, fabric, workload, names[0])
-    text = starter(kind, fabric, workload, names, duration)
+    duration, larger = _fitting(file, fabric, workload, names[0])
+    text = starter(kind, fabric, workload, names, duration, larger)
     with publish_file(file) as place:
         place.write_text(text, encoding="utf-8")
     say(file)
@@ -107,22 +108,42 @@ def _beside(file: Path, named: str) -> str:
     return os.path.relpath(named, file.parent)
 
 
-def _duration(file: Path, fabric: str, workload: str, transport: str) -> str:
-    """Read what a user's own files say; return a duration in which the flows of a trace start."""
+def _fitting(file: Path, fabric: str, workload: str, transport: str) -> tuple[str, int]:
+    """Read what a user's own files say.
+
+    Returns:
+        a duration in which the flows of a trace start, and the size of a fabric of `FABRICS` that
+        has its hosts.
+
+    """
     if fabric in FABRICS and workload in WORKLOADS:
-        return ""  # the duration is the starter's
+        return "", 0  # the duration is the starter's
     # A run is at most 1,000,000 s long, with its drain.
-    asked = "900000s" if kind_of(workload) == "trace" else "1s"
-    text = starter("scenario", fabric, workload, [transport], asked)
-    try:
-        flows = _core.load(text, str(file), None, [], False).plan()["flows"]
-    except _core.ScenarioError as error:
-        fail(f"no {file} is written: {error}")
-    if kind_of(workload) != "trace":
-        return asked
+    is_trace = kind_of(workload) == "trace"
+    asked = "900000s" if is_trace else "1s"
+    sizes = len(FABRICS[fabric][2]) if fabric in FABRICS else 1
+    first: _core.ScenarioError | None = None
+    for larger in range(sizes):
+        text = starter("scenario", fabric, workload, [transport], asked, larger)
+        try:
+            scenario = _core.load(text, str(file), None, [], False)
+        except _core.ScenarioError as error:
+            first = first or error
+            if "host" in str(error):
+                continue
+        else:
+            if not is_trace:
+                return asked, larger
+            return _span(file.parent / workload, scenario.plan()["flows"]), larger
+        break
+    return fail(f"no {file} is written: {first}")
+
+
+def _span(trace: Path, flows: Sequence[tuple[Any, ...]]) -> str:
+    """Return a duration in which the flows of a trace start."""
     last = max((start for _, _, _, start, _ in flows), default=0.0)
     # A flow that waits for others starts when these have ended, which is known by a run only.
-    return until(last + 1.0 if _has_waiting(file.parent / workload) else last)
+    return until(last + 1.0 if _has_waiting(trace) else last)
 
 
 def _has_waiting(trace: Path) -> bool:

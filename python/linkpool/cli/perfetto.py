@@ -8,12 +8,15 @@ import typer
 from linkpool import _core
 from linkpool.cli.console import RunCode, fail, say, stderr
 from linkpool.cli.show import require_result
+from linkpool.cli.slowest_run import OfArm, run_of
 from linkpool.perfetto import perfetto as write
 from linkpool.replay import ReplayError
 
 
 def perfetto(
-    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="A result of linkpool run.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A result of linkpool run, or of a study.")
+    ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The trace, for ui.perfetto.dev.")
     ],
@@ -38,17 +41,19 @@ def perfetto(
         bool,
         typer.Option("--requests", help="What requests to models do; no flow unless it is named."),
     ] = False,
+    arm: OfArm = None,
     run_code: RunCode = False,
 ) -> None:
     """Make the run of a result again, and write what happens to flows as a Perfetto trace.
 
-    A flow is a process, a subflow a track; open the file in ui.perfetto.dev. The run is made again
+    A flow is a process, a subflow a track; open the file in ui.perfetto.dev. Of a study it is the
+    run with the slowest flow. The run is made again
     on one core, up to the end of the flows; with --ranks to its end; for --requests alone not at
     all.
     """
     if every is not None and not queues:
         fail("--every is how often queues are sampled: name one with --queue FROM->TO")
-    result = require_result(directory, run_code)
+    result = require_result(run_of(directory, arm), run_code)
     try:
         note = write(
             result,
