@@ -250,12 +250,14 @@ def _claim(workload: str, transports: Sequence[str]) -> list[str]:
         return []
     measure = MEASURES[kind_of(workload)][0]
     side = "above_arm" if measure.startswith("goodput") else "below_arm"
+    family = measure.partition(".")[0]
+    bound = {"goodput": '"1Gbps"', "slowdown": "6"}.get(family, '"5ms"')
     lines = [
         "What is to hold: if it does not, the command ends with exit code 1.",
         "[[claim]]",
         f'measure = "{measure}"',
         f'arm = "{transports[1]}"',
-        f'{side} = "{transports[0]}"',
+        f'{side} = "{transports[0]}"  # or a bound, as {side.removesuffix("_arm")} = {bound}',
     ]
     return [*(f"# {line}\n" for line in lines), "\n"]
 
