@@ -2,6 +2,7 @@
 //! fabrics they form.
 
 mod balancer;
+mod chain;
 mod change;
 mod class;
 mod digest;

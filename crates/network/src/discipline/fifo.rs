@@ -38,11 +38,11 @@ impl Fifo {
 }
 
 impl Discipline for Fifo {
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        let thresholds = arrival.thresholds;
-        let (packets, bytes) = self.waiting.counted(thresholds);
-        let over = !self.marks_at_dequeue && thresholds.is_over(packets, bytes);
-        self.waiting.admit(packet, (over, packet.flags.has(Flags::ECT)), arrival, events)
+        let (over, full) = self.waiting.meets(packet.size(), arrival);
+        let admission = (over && !self.marks_at_dequeue, full, packet.flags.has(Flags::ECT));
+        self.waiting.admit(packet, admission, arrival, events)
     }
 
     fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {

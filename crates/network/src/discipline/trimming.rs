@@ -94,6 +94,31 @@ impl TrimmingQueue {
         if returnable { Verdict::Returned(packet.returned()) } else { Verdict::Dropped(packet) }
     }
 
+    /// Queues a data packet that finds its queue over the marking threshold, or full, or trims one.
+    #[inline(never)]
+    fn admit_data(
+        &mut self,
+        mut packet: Packet,
+        (over, full): (bool, bool),
+        arrival: &Arrival<'_>,
+        events: &mut RareEvents,
+    ) -> Verdict {
+        let markable = packet.flags.has(Flags::ECT);
+        if !full || !packet.flags.has(Flags::TRIMMABLE) {
+            return self.data.admit(packet, (over, full, markable), arrival, events);
+        }
+        if over && markable {
+            mark(&mut packet, events);
+        }
+        let victim = self.victim(packet, arrival);
+        events.trims += 1;
+        let header = arrival.trim(victim);
+        match self.admit_header(header) {
+            Verdict::Queued => Verdict::Trimmed(header),
+            verdict => verdict,
+        }
+    }
+
     /// Is a packet marked that leaves the data queue as it is now?
     fn marks_behind(&mut self) -> bool {
         let (Some(Bytes(min)), Some(Bytes(max))) = (self.trimming.mark_min, self.trimming.mark_max) else {
@@ -120,27 +145,17 @@ impl TrimmingQueue {
 }
 
 impl Discipline for TrimmingQueue {
-    fn enqueue(&mut self, mut packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
-        if packet.is_control() {
-            return self.admit_header(packet);
+    #[inline(always)]
+    fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        if !packet.is_control() {
+            let (over, full) = self.data.meets(packet.size(), arrival);
+            if !over && !full {
+                self.data.put(packet);
+                return Verdict::Queued;
+            }
+            return self.admit_data(packet, (over, full), arrival, events);
         }
-        let thresholds = arrival.thresholds;
-        let (packets, bytes) = self.data.counted(thresholds);
-        let over = thresholds.is_over(packets, bytes);
-        let markable = packet.flags.has(Flags::ECT);
-        if self.data.has_room(packet.size(), arrival) || !packet.flags.has(Flags::TRIMMABLE) {
-            return self.data.admit(packet, (over, markable), arrival, events);
-        }
-        if over && markable {
-            mark(&mut packet, events);
-        }
-        let victim = self.victim(packet, arrival);
-        events.trims += 1;
-        let header = arrival.trim(victim);
-        match self.admit_header(header) {
-            Verdict::Queued => Verdict::Trimmed(header),
-            verdict => verdict,
-        }
+        self.admit_header(packet)
     }
 
     /// Weighted round robin of headers and data, so that data is not starved by headers (section

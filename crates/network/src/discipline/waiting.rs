@@ -131,14 +131,19 @@ impl Waiting {
 
     /// Has the queue room for a packet of `size`?
     pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
-        match arrival.buffer {
+        !self.meets(size, arrival).1
+    }
+
+    /// Does a packet of `size` find the queue over the marking threshold, and does it find it full?
+    #[inline]
+    pub(super) fn meets(&self, size: u16, arrival: &Arrival<'_>) -> (bool, bool) {
+        let (packets, bytes) = self.counted(arrival.thresholds);
+        let full = match arrival.buffer {
             // The packet in service still takes room.
-            Some(buffer) => buffer.has_room(size, self.bytes + u64::from(self.in_service.unwrap_or(0))),
-            None => {
-                let (packets, bytes) = self.counted(arrival.thresholds);
-                !arrival.thresholds.is_full(packets, bytes + u64::from(size))
-            }
-        }
+            Some(buffer) => !buffer.has_room(size, self.bytes + u64::from(self.in_service.unwrap_or(0))),
+            None => arrival.thresholds.is_full(packets, bytes + u64::from(size)),
+        };
+        (arrival.thresholds.is_over(packets, bytes), full)
     }
 
     /// Brings the first and the last closer.
@@ -197,17 +202,16 @@ impl Waiting {
         self.in_service = None;
     }
 
-    /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `markable`: it can
-    /// be.
-    #[inline]
+    /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `full`: it finds no room ([`Waiting::meets`]);
+    /// `markable`: it can be marked.
+    #[inline(always)]
     pub(super) fn admit(
         &mut self,
         packet: Packet,
-        (over, markable): (bool, bool),
+        (over, full, markable): (bool, bool, bool),
         arrival: &Arrival<'_>,
         events: &mut RareEvents,
     ) -> Verdict {
-        let full = !arrival.lossless && !self.has_room(packet.size(), arrival);
         if over || full {
             return self.admit_by_thresholds(packet, (over, full, markable), arrival, events);
         }
@@ -225,6 +229,7 @@ impl Waiting {
         arrival: &Arrival<'_>,
         events: &mut RareEvents,
     ) -> Verdict {
+        let full = full && !arrival.lossless;
         match arrival.thresholds.admission(over, full, markable, packet.kind) {
             Admission::Drop if arrival.lossless => {}
             Admission::Drop => return Verdict::Dropped(packet),

@@ -104,13 +104,16 @@ pub(super) fn prefetch_next(links: &[Link], steps: &[Step], number: usize) {
     steps.get(number + AHEAD).into_iter().for_each(|step| links[step.link.index()].prefetch_end());
 }
 
-/// Before packet `number` is queued, where links have ports: prefetches what the ports of later packets need.
+/// Before the packets of chain `place` are queued at their port: prefetches what the ports of later
+/// chains need.
 #[inline(always)]
-pub(super) fn prefetch_ports(ports: &Ports, steps: &[Step], number: usize) {
+pub(super) fn prefetch_ports((links, ports): (&[Link], &Ports), ends: &[(Step, u32)], place: usize) {
     for stage in 1..=STAGES {
-        let later = steps.get(number + (STAGES + 1 - stage) * STAGE_OF_PORTS);
-        later.into_iter().for_each(|step| ports.prefetch_of(step.link, stage));
+        let later = ends.get(place + (STAGES + 1 - stage) * STAGE_OF_PORTS);
+        later.into_iter().for_each(|(step, _)| ports.prefetch_of(step.link, stage));
     }
+    let later = ends.get(place + STAGES * STAGE_OF_PORTS);
+    later.into_iter().for_each(|(step, _)| prefetch_place(links, step.link.index()));
 }
 
 #[cfg(test)]

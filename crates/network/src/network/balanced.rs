@@ -43,7 +43,7 @@ impl MakeOf for MakeBalanced {
 impl<B: Balancer> Balanced for B {
     fn route(&mut self, undecided: Undecided<'_>) {
         let Undecided { numbers, arrivals, egress, latest, latest_on, sees_queues } = undecided;
-        let Arrivals { packets, steps, order } = arrivals;
+        let Arrivals { packets, steps, order, .. } = arrivals;
         for latest_number in numbers.iter().copied() {
             let latest = &mut latest[packets[latest_number as usize].node.index()];
             if *latest != latest_number {

@@ -1,6 +1,7 @@
 //! The operations of a handler on the network.
 
 use crate::balancer::{Arrival, Balancer, Choice, Hop, Queues};
+use crate::chain::Chain;
 use crate::fabric::{LinkId, NodeId};
 use crate::in_flight::{InFlight, Incoming};
 use crate::link::{Fate, Link, LinkKind, LinkStats, OnWire, RareEvents};
@@ -164,26 +165,32 @@ impl Egress {
         self.enqueue(id, now, packet);
     }
 
-    /// Queues the packets of a `chain` of `packets`, in order; they came at their `arrival`.
+    /// Queues the packets of a `chain`, in order; they came at their `arrival`.
     #[inline(never)]
-    pub(super) fn queue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
-        while let Some(packet) = self.fast_path(id, packets, &mut chain) {
+    pub(super) fn queue_chain(&mut self, id: LinkId, chain: Chain<'_>) {
+        let mut packets = chain.iter();
+        while let Some(packet) = self.fast_path(id, &mut packets) {
             self.slow_path(id, packet.arrival, packet);
+        }
+    }
+
+    /// The same of the packets of this window that take a link with a port: no other comes to it before `limit`, when the window ends,
+    /// and none of them goes back to its sender.
+    #[inline]
+    pub(super) fn pass_chain_to_port(&mut self, id: LinkId, chain: Chain<'_>, limit: Time) {
+        let (ports, mut transmitter) = self.ports();
+        if !ports.take_chain(id, chain, limit, &mut transmitter) {
+            self.queue_chain(id, chain);
         }
     }
 
     /// The fast path: the same up to a packet on which thresholds may act, which it returns.
     #[inline(always)]
-    fn fast_path<'p>(
-        &mut self,
-        id: LinkId,
-        packets: &'p [Incoming],
-        chain: &mut impl Iterator<Item = usize>,
-    ) -> Option<&'p Packet> {
+    fn fast_path<'p>(&mut self, id: LinkId, packets: &mut impl Iterator<Item = &'p Packet>) -> Option<&'p Packet> {
         let Egress { links, kinds, in_flight, .. } = self;
         let link = &mut links[id.index()];
         let kind = &kinds[link.kind as usize];
-        chain.map(|number| &packets[number].packet).find(|packet| match link.enqueue(kind, packet.arrival, packet) {
+        packets.find(|packet| match link.enqueue(kind, packet.arrival, packet) {
             Some(arrival) => {
                 in_flight.add(id, link, arrival, packet);
                 false

@@ -3,8 +3,9 @@
 use super::ahead;
 use super::balanced::Undecided;
 use super::egress::Egress;
-use super::order::{Arrivals, NONE, Step, in_order};
+use super::order::{Arrivals, NONE, Step};
 use super::run::{BATCH, Network};
+use crate::chain::Chain;
 use crate::fabric::LinkId;
 use crate::headers::Headers;
 use crate::in_flight::Incoming;
@@ -67,7 +68,7 @@ impl Network {
     #[cold]
     fn queue_one_by_one(&mut self) {
         let Network { egress, latest_on, to_switches, .. } = self;
-        let Arrivals { packets, steps, order } = to_switches;
+        let Arrivals { packets, steps, order, .. } = to_switches;
         steps.iter().for_each(|step| latest_on[step.link.index()] = NONE);
         for number in order.of_all(packets) {
             let packet = &packets[number].packet;
@@ -89,13 +90,13 @@ impl Network {
         self.queue_routed();
     }
 
-    /// Queues the packets that are routed.
+    /// Queues the packets that are routed. None of them goes back to its sender.
     #[inline]
     fn queue_routed(&mut self) {
-        if self.queues_are_far {
-            self.queue::<true>();
-        } else {
-            self.queue::<false>();
+        match (self.egress.ports.len() > 0, self.queues_are_far) {
+            (false, false) => self.queue::<false>(),
+            (false, true) => self.queue::<true>(),
+            (true, far) => self.queue_at_ports(far),
         }
         self.to_switches.packets.clear();
     }
@@ -166,17 +167,13 @@ impl Network {
     #[inline(never)]
     fn queue<const FAR: bool>(&mut self) {
         let Network { egress, latest_on, to_switches, .. } = self;
-        let Arrivals { packets, steps, order } = to_switches;
+        let Arrivals { packets, steps, order, .. } = to_switches;
         if FAR {
             ahead::prefetch_first(&egress.links, steps);
         }
-        let has_ports = egress.ports.len() > 0;
         for ((step, incoming), number) in steps.iter().copied().zip(packets.iter()).zip(0u32..) {
             if FAR {
                 ahead::prefetch_next(&egress.links, steps, number as usize);
-                if has_ports {
-                    ahead::prefetch_ports(&egress.ports, steps, number as usize);
-                }
             }
             let latest = &mut latest_on[step.link.index()];
             if *latest != number {
@@ -186,11 +183,40 @@ impl Network {
             let Egress { links, kinds, in_flight, .. } = &mut *egress;
             let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
             if step.before != NONE {
-                egress.queue_chain(step.link, packets, in_order(order.of(packets, steps, number)));
+                egress.queue_chain(step.link, order.chain(packets, steps, number));
             } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
                 in_flight.add(step.link, link, arrival, packet);
             } else {
                 egress.slow_path(step.link, packet.arrival, packet);
+            }
+        }
+    }
+
+    /// The same where links have ports: each is given all its packets at once. `far`: links and ports are prefetched.
+    #[inline(never)]
+    fn queue_at_ports(&mut self, far: bool) {
+        let Network { egress, latest_on, to_switches, limit, .. } = self;
+        let Arrivals { packets, steps, order, ends } = to_switches;
+        ends.clear();
+        for (step, number) in steps.iter().zip(0..) {
+            let latest = &mut latest_on[step.link.index()];
+            if *latest == number {
+                *latest = NONE;
+                ends.push((*step, number));
+            }
+        }
+        for (place, (step, number)) in ends.iter().copied().enumerate() {
+            if far {
+                ahead::prefetch_ports((&egress.links, &egress.ports), ends, place);
+            }
+            let Egress { links, kinds, in_flight, .. } = &mut *egress;
+            let (link, packet) = (&mut links[step.link.index()], &packets[number as usize].packet);
+            if step.before != NONE {
+                egress.pass_chain_to_port(step.link, order.chain(packets, steps, number), *limit);
+            } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
+                in_flight.add(step.link, link, arrival, packet);
+            } else {
+                egress.pass_chain_to_port(step.link, Chain::new(packets, &[(packet.arrival, number)]), *limit);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The packets that reach nodes in a window, and the order of those whose order matters.
 
+use crate::chain::Chain;
 use crate::fabric::LinkId;
 use crate::in_flight::Incoming;
 use linkpool_engine::hash_u64;
@@ -26,6 +27,8 @@ pub(super) struct Arrivals {
     pub(super) steps: Vec<Step>,
     /// Puts chains in order.
     pub(super) order: Order,
+    /// While packets are queued at ports: the latest packet of each chain, with its number.
+    pub(super) ends: Vec<(Step, u32)>,
 }
 
 /// Puts chains in order.
@@ -61,6 +64,12 @@ impl Arrivals {
 }
 
 impl Order {
+    /// The packets of the chain of `latest`, in order.
+    #[inline]
+    pub(super) fn chain<'a>(&'a mut self, packets: &'a [Incoming], steps: &[Step], latest: u32) -> Chain<'a> {
+        Chain::new(packets, self.of(packets, steps, latest))
+    }
+
     /// The arrivals and numbers of the packets of the chain of `latest`, the last one first.
     #[inline(never)]
     pub(super) fn of(&mut self, packets: &[Incoming], steps: &[Step], latest: u32) -> &[(Time, u32)] {
@@ -135,7 +144,7 @@ mod tests {
             arrivals.steps.push(Step { link: LinkId::NONE, before });
         }
         for (latest, length) in latest.into_iter().zip([66, 34]) {
-            let Arrivals { packets, steps, order } = &mut arrivals;
+            let Arrivals { packets, steps, order, .. } = &mut arrivals;
             let chain: Vec<Incoming> =
                 in_order(order.of(packets, steps, latest)).map(|number| packets[number]).collect();
             assert_eq!(chain.len(), length);

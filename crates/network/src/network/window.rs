@@ -282,7 +282,7 @@ impl Network {
     /// Gives a node the packets of the chain of packet `number`, in order.
     #[inline(never)]
     fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
-        let Arrivals { packets, steps, order } = arrivals;
+        let Arrivals { packets, steps, order, .. } = arrivals;
         let chain = order.of(packets, steps, number as u32);
         for (place, number) in in_order(chain).enumerate() {
             if let Some(later) = in_order(chain).nth(place + ahead::RECORDS_AHEAD) {

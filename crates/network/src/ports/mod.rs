@@ -20,6 +20,7 @@ mod port;
 mod reasons;
 mod soonest;
 
+use crate::chain::Chain;
 use crate::change::Course;
 use crate::digest::Utilisation;
 use crate::discipline::{Buffer, Discipline, MakeOf, Order};
@@ -88,8 +89,8 @@ pub(crate) struct Ports {
 struct Served {
     port: Port,
     queues: Box<dyn Server>,
-    /// Do packets wait, so that the port is due in this window or in that in which the next transmission begins?
-    is_expected: bool,
+    /// The window in which the port is due, as packets wait: this one, or that in which the next transmission begins; `u64::MAX`: none.
+    due_in: u64,
 }
 
 /// Makes the [`Server`] of a port of its queues.
@@ -158,7 +159,7 @@ impl Ports {
         let port = Port::new(link, spec, (kind, course), (unseen, policy.stamps, buffer), (gate, utilisation), seed);
         self.of_link[link.index()] = number;
         let passes = port.passes();
-        self.ports.push(Served { port, queues, is_expected: false });
+        self.ports.push(Served { port, queues, due_in: u64::MAX });
         passes
     }
 
@@ -258,7 +259,7 @@ impl Ports {
         packet: &Packet,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<(NodeId, Packet)> {
-        let Served { port, queues, is_expected } = &mut self.ports[number as usize];
+        let Served { port, queues, due_in } = &mut self.ports[number as usize];
         if port.buffer.is_some() {
             return self.take_shared(number, now, packet, transmitter);
         }
@@ -274,10 +275,38 @@ impl Ports {
         };
         let node = port.node;
         // A port that is expected lets no packet pass, and is asked again when it is due.
-        if !*is_expected {
+        if *due_in == u64::MAX {
             self.expect(number, transmitter);
         }
         returned.map(|packet| (node, packet))
+    }
+
+    /// Queues the packets of `chain` at the port of `link`, and brings it up to `limit`, when the window ends: nothing else comes to
+    /// it before, and none of these packets goes back to its sender. False: not at this port, which others concern, or which is none.
+    #[inline]
+    pub(crate) fn take_chain(
+        &mut self,
+        link: LinkId,
+        chain: Chain<'_>,
+        limit: Time,
+        transmitter: &mut Transmitter<'_>,
+    ) -> bool {
+        let Some(number) = self.of(link) else { return false };
+        let Served { port, queues, due_in } = &mut self.ports[number as usize];
+        if !port.is_alone() {
+            return false;
+        }
+        queues.take_chain(port, chain, limit, transmitter);
+        // If it is due in this window, and has nothing left to do in it, it is due later, or not at all.
+        let now = transmitter.calendar.now();
+        let is_done = |until| !port.waits || transmitter.windows.of(until) > now;
+        if *due_in == now && is_done(transmitter.links[link.index()].busy_until()) {
+            *due_in = u64::MAX;
+        }
+        if *due_in == u64::MAX {
+            self.expect(number, transmitter);
+        }
+        true
     }
 
     /// The same at a port that shares a buffer; none of these sends packets back.
@@ -303,7 +332,7 @@ impl Ports {
     /// over. Packets pass it again when none wait.
     #[inline]
     fn expect(&mut self, number: u32, transmitter: &mut Transmitter<'_>) {
-        let Served { port, is_expected, .. } = &mut self.ports[number as usize];
+        let Served { port, due_in, .. } = &mut self.ports[number as usize];
         let link = &mut transmitter.links[port.link.index()];
         let waits = match &port.gate {
             Some(gate) => {
@@ -315,9 +344,10 @@ impl Ports {
                 port.waits
             }
         };
-        if waits && !std::mem::replace(is_expected, true) {
-            let window = transmitter.windows.of(link.busy_until());
-            if window > transmitter.calendar.now() {
+        if waits && *due_in == u64::MAX {
+            let (window, now) = (transmitter.windows.of(link.busy_until()), transmitter.calendar.now());
+            *due_in = window.max(now);
+            if window > now {
                 transmitter.calendar.schedule(window, self.first_input + number);
             } else {
                 self.due.push(number);
@@ -364,8 +394,12 @@ impl Ports {
                 });
             }
             let number = self.due[i];
-            let Served { port, queues, is_expected } = &mut self.ports[number as usize];
-            *is_expected = false;
+            let Served { port, queues, due_in } = &mut self.ports[number as usize];
+            // A port that neighbours pause is looked at in other windows, too.
+            if port.gate.is_none() && *due_in != transmitter.calendar.now() {
+                continue; // it has been brought up to date, and is due later
+            }
+            *due_in = u64::MAX;
             if port.gate.is_some() {
                 self.bring_up_to(Time(limit.0 - 1), number, transmitter);
                 self.expect(number, transmitter);

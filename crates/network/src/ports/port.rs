@@ -3,6 +3,7 @@
 use super::counted::Counted;
 use super::inconstant::{Fate, Inconstant, WORK_PER_BYTE, work};
 use super::pause::Gate;
+use crate::chain::Chain;
 use crate::change::Course;
 use crate::class::class_of;
 use crate::digest::Utilisation;
@@ -84,6 +85,9 @@ pub(super) trait Server: Discipline {
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet>;
 
+    /// The same of the packets of a `chain`, of which none goes back to its sender; brings `port` up to `limit`.
+    fn take_chain(&mut self, port: &mut Port, chain: Chain<'_>, limit: Time, transmitter: &mut Transmitter<'_>);
+
     /// Queues `packet`, which is counted there, at a port that neighbours pause, or refuses it; the port is up to date.
     fn join(
         &mut self,
@@ -129,24 +133,18 @@ impl<D: Discipline> Server for D {
         packet: &Packet,
         transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
-        if port.serve_alone(self, now, transmitter) {
-            if port.tells_sent {
-                self.serve(packet);
-                port.max_queue = port.max_queue.max(self.longest(&port.kind.thresholds));
-            }
-            port.transmit_alone(now, packet, transmitter);
-            port.waits = false;
-            return None;
-        }
-        let (kind, thresholds) = (&*port.kind, &port.kind.thresholds);
-        let arrival = Arrival { now, to: port.to, kind, thresholds, buffer: None, lossless: false };
-        let verdict = self.enqueue(*packet, &arrival, &mut port.rare);
+        let returned = port.take_alone(self, now, packet, transmitter);
         port.waits = self.waiting().0 > 0;
-        port.max_queue = port.max_queue.max(self.longest(thresholds));
-        match verdict {
-            Verdict::Queued => None,
-            other => port.refuse(self, now, other, transmitter),
+        returned
+    }
+
+    fn take_chain(&mut self, port: &mut Port, chain: Chain<'_>, limit: Time, transmitter: &mut Transmitter<'_>) {
+        for packet in chain.iter() {
+            let returned = port.take_alone(self, packet.arrival, packet, transmitter);
+            assert!(returned.is_none(), "a packet goes back to its sender from a port that has room for it");
         }
+        port.serve_alone(self, Time(limit.0 - 1), transmitter);
+        port.waits = self.waiting().0 > 0;
     }
 
     fn join(
@@ -300,6 +298,34 @@ impl Port {
             }
             let Some(packet) = queues.dequeue(&self.kind.thresholds, &mut self.rare) else { return true };
             self.transmit_alone(idle_from, &packet, transmitter);
+        }
+    }
+
+    /// Brings such a port up to date and queues `packet`, which arrives at `now`, or refuses it. Returns the packet that goes back to its
+    /// sender.
+    #[inline(always)]
+    fn take_alone<D: Discipline>(
+        &mut self,
+        queues: &mut D,
+        now: Time,
+        packet: &Packet,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<Packet> {
+        if self.serve_alone(queues, now, transmitter) {
+            if self.tells_sent {
+                queues.serve(packet);
+                self.max_queue = self.max_queue.max(queues.longest(&self.kind.thresholds));
+            }
+            self.transmit_alone(now, packet, transmitter);
+            return None;
+        }
+        let (kind, thresholds) = (&*self.kind, &self.kind.thresholds);
+        let arrival = Arrival { now, to: self.to, kind, thresholds, buffer: None, lossless: false };
+        let verdict = queues.enqueue(*packet, &arrival, &mut self.rare);
+        self.max_queue = self.max_queue.max(queues.longest(thresholds));
+        match verdict {
+            Verdict::Queued => None,
+            other => self.refuse(queues, now, other, transmitter),
         }
     }
 

@@ -141,15 +141,16 @@ impl RedQueue {
 
 impl Discipline for RedQueue {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        let full = !self.has_room(packet.size(), arrival);
         if self.leaving {
-            return self.waiting.admit(packet, (false, false), arrival, events);
+            return self.waiting.admit(packet, (false, full, false), arrival, events);
         }
         let length = self.length(arrival.thresholds);
         let each = arrival.kind.serialisation(self.typical_packet);
         let idle = self.waiting.is_idle().then(|| idle_packets(arrival.now - self.last_left, each));
         let over = self.state.signals(&self.curve, length, idle);
         let markable = packet.flags.has(Flags::ECT) && self.marks;
-        self.waiting.admit(packet, (over, markable), arrival, events)
+        self.waiting.admit(packet, (over, full, markable), arrival, events)
     }
 
     fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
