@@ -207,7 +207,7 @@ def test_a_claim_that_does_not_hold_is_exit_code_1(most: str, code: int, tmp_pat
     assert said.exit_code == code, said.output
     word = "holds" if code == 0 else "fails"
     assert f"  {word}: fct.max@all below {'1 s' if code == 0 else '1 us'}: base" in said.stdout
-    assert ("1 of 1 claims do not hold" in said.stderr) == bool(code)
+    assert ("claims that do not hold: 1 of 1" in said.stderr) == bool(code)
     assert ET.parse(tmp_path / "j.xml").getroot().get("failures") == str(code)
     shown = CliRunner().invoke(app, ["study", "show", str(tmp_path / "out" / "ci")])
     assert f"  {word}: fct.max" in shown.stdout

@@ -231,9 +231,9 @@ def _times(workload: str, given: str) -> str:
     if workload not in WORKLOADS:
         about = {
             "trace": "Flows start in this time, those that wait for others too; then those under "
-            "way\n# may finish for 10 s. The run ends when all have.",
-            "program": "Rates and loads are means over this. The run ends when all ranks are done,"
-            "\n# or 10 s later: write more if they need longer.",
+            "way\n# may finish for 10 s. Time in which nothing happens costs nothing.",
+            "program": "Ranks may go on for both times together: write more if they need longer. "
+            "Means such\n# as utilisation are over the first: write about the time of the job.",
         }[kind_of(workload)]
         return f'# {about}\nduration = "{given}"\ndrain = "10s"\n\n'
     # Web search at this load starts five flows a millisecond on the fat-tree; a p99 needs 100.

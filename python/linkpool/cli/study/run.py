@@ -74,7 +74,7 @@ def run(
             place.write_bytes(junit(study.name, verdicts))
         say(junit_file)
     wrong = [verdict for verdict in verdicts if verdict.holds is not Holds.YES]
-    not_held = [f"{len(wrong)} of {counted(len(verdicts), 'claim')} do not hold"] if wrong else []
+    not_held = [f"claims that do not hold: {len(wrong)} of {len(verdicts)}"] if wrong else []
     leave_with([*lacking, *not_held])
 
 
