@@ -1,5 +1,6 @@
 //! The errors of a scenario: the message, the place, and the remedy.
 
+use linkpool_units::counted;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -135,7 +136,7 @@ impl<'a> Report<'a> {
                 if self.is_full() {
                     let message = match self.unlisted {
                         0 => "there may be more errors; mend these first".to_string(),
-                        n => format!("{n} more errors; mend these first"),
+                        n => format!("{}; mend these first", counted(n, "more error")),
                     };
                     let file = self.file.to_string();
                     self.errors.push(ScenarioError { file, line: None, key: String::new(), message });

@@ -105,11 +105,16 @@ macro_rules! settings {
                     $(let wrong = wrong.or_else(|| {
                         $crate::Limit::<Form>::wrong(&$limit, &<Form as $crate::Written<$type>>::of(&self.$field))
                     });)*
-                    $(let wrong = wrong.or_else(|| { let $refusing = &*self; ($refused).then(|| $why.into()) });)*
+                    let refused: ::core::option::Option<$crate::Wrong> = ::core::option::Option::None;
+                    $(let refused = refused.or_else(|| {
+                        let $refusing = &*self;
+                        (wrong.is_none() && ($refused)).then(|| $why.into())
+                    });)*
                     let state = $crate::State {
                         applies: true $(&& { let $this = &*self; $condition })?,
                         condition: $crate::settings!(@or $(Some($to),)? None),
                         wrong,
+                        refused,
                     };
                     visit.setting::<$type, Form>(&setting, &mut self.$field, state);
                 })*

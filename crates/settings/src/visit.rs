@@ -89,8 +89,10 @@ pub struct State {
     pub applies: bool,
     /// The condition of the setting.
     pub condition: Option<Condition>,
-    /// The error of its value, if it has one.
+    /// The error of its value alone, if it has one.
     pub wrong: Option<Wrong>,
+    /// The error of its value beside those of other settings, if it has one.
+    pub refused: Option<Wrong>,
 }
 
 /// Settings, declared by [`settings!`](crate::settings).

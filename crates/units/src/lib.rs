@@ -4,10 +4,12 @@
 //! As text they are written as a person writes them, `"5.6us"`, `"10Gbps"`, `"128KiB"`: exactly,
 //! without a float on the way, in both directions. So are they in any serde format.
 
+mod count;
 mod id;
 mod serde;
 mod text;
 
+pub use count::counted;
 pub use id::HostId;
 pub use text::ParseQuantityError;
 

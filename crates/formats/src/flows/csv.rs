@@ -1,5 +1,6 @@
 //! Traces in CSV (RFC 4180), with a header that names the columns, in any order.
 
+use linkpool_units::counted;
 use std::borrow::Cow;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -36,7 +37,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     while next(&mut record)? {
         let at = line(&record);
         if record.len() != names.len() {
-            return Err((at, format!("{} values under {} columns", record.len(), names.len())));
+            let (values, columns) = (counted(record.len(), "value"), counted(names.len(), "column"));
+            return Err((at, format!("{values} under {columns}")));
         }
         let cell = |place: Option<usize>| place.and_then(|place| record.get(place));
         let cells = Cells {

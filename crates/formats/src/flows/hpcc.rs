@@ -1,6 +1,7 @@
 //! The flow files of HPCC's simulator.
 
 use super::{At, Row, Wrong, lines, seconds, size};
+use linkpool_units::counted;
 
 /// What each line of a flow says.
 const FIELDS: &str = "src dst class port bytes seconds";
@@ -18,14 +19,18 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, Wrong> {
     for (at, text) in lines.by_ref().take(count) {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let flow = <[&str; 6]>::try_from(cells);
-        flows.push((at, flow.map_err(|cells| (at, format!("{} values; a flow has 6: {FIELDS}", cells.len())))?));
+        flows.push((
+            at,
+            flow.map_err(|cells| (at, format!("{}; a flow has 6: {FIELDS}", counted(cells.len(), "value"))))?,
+        ));
     }
     if flows.len() != count {
-        return Err((first, format!("{count} flows are announced, but {} follow", flows.len())));
+        let [announced, found] = [count, flows.len()].map(|number| counted(number, "flow"));
+        return Err((first, format!("announces {announced}, and the file has {found}")));
     }
     if let Some((at, _)) = lines.next() {
         let why = "which HPCC's simulator leaves out; write the number of flows that are meant, or delete the rest";
-        return Err((at, format!("more follows than the {count} flows of the first line, {why}")));
+        return Err((at, format!("more follows than the {} of the first line, {why}", counted(count, "flow"))));
     }
     // The older form has the start and the end where this one has the bytes and the start. No file
     // has nothing but flows of fewer bytes than the seconds that pass before them.
@@ -57,7 +62,7 @@ mod tests {
         assert_eq!((rows[0].from.as_str(), rows[0].to.as_str(), rows[0].size), ("0", "3", 60_000));
         assert_eq!(rows[1].start, Time::from_ms(2_750));
         let (at, why) = read("3\n0 3 3 100 60000 2.0\n").unwrap_err();
-        assert!(at == At::Line(1) && why.contains("3 flows are announced, but 1"), "{why}");
+        assert!(at == At::Line(1) && why.contains("announces 3 flows, and the file has 1 flow"), "{why}");
         assert_eq!(read("1\n0 3 3 60000 2.0\n").unwrap_err().0, At::Line(2));
         assert_eq!(
             read("1\n0 3 3 100 many 2.0\n").unwrap_err().1,

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use linkpool_settings::nearest;
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 
 use super::{At, Read, Row, Wrong, lines, size};
 use crate::quoted;
@@ -124,14 +124,17 @@ pub(super) fn read(text: &str) -> Result<Read, Wrong> {
         match known.kind {
             Some(TriggerKind::All(count)) if count != known.by.len() => {
                 let by = known.by.len();
-                return Err((known.at, format!("this trigger waits for {count} flows, but {by} set it off")));
+                return Err((
+                    known.at,
+                    format!("this trigger waits for {}, but {by} set it off", counted(count, "flow")),
+                ));
             }
             Some(TriggerKind::OneByOne) => {
                 known.started += 1;
                 row.enough = Some(known.started);
                 if known.started as usize > known.by.len() {
-                    let by = known.by.len();
-                    let why = format!("never starts: {by} flows set its trigger off, each for one flow");
+                    let by = counted(known.by.len(), "flow");
+                    let why = format!("never starts: its trigger is set off by {by}, each for one flow");
                     return Err((row.at, why));
                 }
             }
@@ -283,7 +286,7 @@ mod tests {
         assert_eq!((&rows[2].after[..], rows[2].enough), (&both[..], Some(1)));
         assert_eq!((&rows[3].after[..], rows[3].enough), (&both[..], Some(2)));
         let (at, why) = read(&text.replace(" send_done_trigger 7", "")).unwrap_err();
-        assert!(at == At::Line(4) && why.contains("never starts: 1 flows"), "{at}: {why}");
+        assert!(at == At::Line(4) && why.contains("never starts: its trigger is set off by 1 flow,"), "{at}: {why}");
     }
 
     const MATRIX: &str = "Nodes 4\nConnections 3\nTriggers 2\n0->1 id 1 start 2000000 size 9 send_done_trigger 1\n\

@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 use super::GraphFile;
 use super::{EdgeTable, NodeKind, NodeTable};
@@ -40,7 +40,8 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         }
         let found = is_switch.iter().filter(|is_switch| **is_switch).count() as u64;
         if found != switches {
-            return Err(format!("line {line}: {found} switches, but {switches} are announced"));
+            let [found, announced] = [found, switches].map(|number| counted(number, "switch"));
+            return Err(format!("line {line}: names {found}, and line 1 announces {announced}"));
         }
     }
     let mut file = GraphFile::default();
@@ -50,14 +51,15 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     }
     for (line, text) in lines {
         if file.edges.len() as u64 == links {
-            return Err(format!("line {line}: the {links} announced links are complete, and this line follows"));
+            return Err(format!(
+                "line {line}: line 1 announces {}, and this line follows them",
+                counted(links, "link")
+            ));
         }
         let cells: Vec<&str> = text.split_whitespace().collect();
         let [source, target, rate, delay, loss] = cells[..] else {
-            let n = cells.len();
-            return Err(format!(
-                "line {line}: {n} values; a link has 5: two nodes, rate, delay, share of lost packets"
-            ));
+            let found = counted(cells.len(), "value");
+            return Err(format!("line {line}: {found}; a link has 5: two nodes, rate, delay, share of lost packets"));
         };
         let [source, target] = [source, target].map(|text| node(line, text).map(|node| node.to_string()));
         let loses = loss.parse::<f64>().map_err(|_| format!("line {line}: {} is no share of packets", quoted(loss)))?;
@@ -75,7 +77,8 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         file.edges.push((format!("line {line}"), edge));
     }
     if file.edges.len() as u64 != links {
-        return Err(format!("line {line}: {links} links are announced, but {} follow", file.edges.len()));
+        let [announced, found] = [links, file.edges.len() as u64].map(|number| counted(number, "link"));
+        return Err(format!("line {line}: announces {announced}, and the file has {found}"));
     }
     Ok(file)
 }

@@ -6,7 +6,7 @@
 //! arrives and leaves.
 
 use linkpool_network::{Layer, MOST_HOSTS};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 use super::GraphFile;
 use super::MOST_CABLES;
@@ -153,7 +153,8 @@ fn full_mesh(ports: Number, bundle: Number, others: u64, what: &str) -> Result<(
     if bundle.0.checked_mul(others) == Some(ports.0) {
         return Ok(());
     }
-    Err(format!("line {}: {} ports in bundles of {} do not join each of {others} {what}", ports.1, ports.0, bundle.0))
+    let found = counted(ports.0, "port");
+    Err(format!("line {}: {found} in bundles of {} cannot join each of {others} {what}", ports.1, bundle.0))
 }
 
 /// Rate and delay of the links below tier `t`, and the line of their speed.

@@ -12,6 +12,7 @@
 //! interface (1); then twice a number and a place in the appendix, 4 each: of the nodes that wait
 //! for its end, and of the nodes that wait for its start.
 
+use linkpool_units::counted;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use linkpool_workload::program::{ANY, MOST_NODES, MOST_RANKS, Node, Op, Programs, Rank, RankBuilder, Source};
@@ -84,7 +85,10 @@ fn program(ranks: (u32, u32), length: u64, all: &mut u64, input: &mut impl Read)
     let (nodes, roots) = (number()?, number()?);
     let fixed = 8 + 4 * u64::from(roots) + NODE * u64::from(nodes);
     let followers = length.checked_sub(fixed).filter(|rest| rest.is_multiple_of(4)).map(|rest| rest / 4);
-    let wrong = || format!("{nodes} nodes and {roots} roots do not fit into its {length} bytes");
+    let wrong = || {
+        let [nodes, roots] = [(nodes, "node"), (roots, "root")].map(|(number, what)| counted(number, what));
+        format!("{nodes} and {roots} do not fit into its {}", counted(length, "byte"))
+    };
     let followers = followers.filter(|_| roots <= nodes).ok_or_else(wrong)?;
     *all += u64::from(nodes);
     if *all > MOST_NODES {
@@ -109,7 +113,7 @@ fn program(ranks: (u32, u32), length: u64, all: &mut u64, input: &mut impl Read)
     }
     let named: u64 = edges.iter().flat_map(|(_, followers)| followers).map(|(count, _)| u64::from(*count)).sum();
     if named != followers {
-        return Err(format!("its nodes name {named} dependencies, and its appendix has {followers}"));
+        return Err(format!("dependencies of its nodes: {named}; in its appendix: {followers}"));
     }
     let mut needs = vec![0u32; nodes as usize];
     for (i, (_, followers)) in (0u32..).zip(&edges) {
@@ -127,7 +131,7 @@ fn program(ranks: (u32, u32), length: u64, all: &mut u64, input: &mut impl Read)
     }
     for (i, ((stated, _), found)) in edges.iter().zip(&needs).enumerate() {
         if stated != found {
-            return Err(format!("node {i}: waits for {stated} nodes, and {found} name it"));
+            return Err(format!("node {i}: waits for {}, and {found} name it", counted(stated, "node")));
         }
     }
     builder.finish().ok_or_else(|| "too many dependencies".to_string())
@@ -271,10 +275,10 @@ mod tests {
         );
         assert_eq!(changed(8, 0), "p: 0 ranks; it may have 1 to 1048576");
         assert_eq!(changed(22, 255), "p: rank 0: from byte 38 to 255, which are not in the file");
-        assert_eq!(changed(46, 9), "p: rank 0: 9 nodes and 1 roots do not fit into its 94 bytes");
+        assert_eq!(changed(46, 9), "p: rank 0: 9 nodes and 1 root do not fit into its 94 bytes");
         assert_eq!(changed(62, 4), "p: rank 0: node 0: is of kind 4; kinds are 1 (send), 2 (recv) and 3 (calc)");
         assert_eq!(changed(102, 2), "p: rank 0: node 1: there is no rank 2 of 2");
-        assert_eq!(changed(81, 2), "p: rank 0: its nodes name 2 dependencies, and its appendix has 1");
+        assert_eq!(changed(81, 2), "p: rank 0: dependencies of its nodes: 2; in its appendix: 1");
         assert_eq!(changed(85, 7), "p: rank 0: node 0: its dependencies are not in the appendix");
         assert_eq!(changed(136, 5), "p: rank 0: node 0: node 5 waits for it, and there is none");
         assert_eq!(changed(97, 3), "p: rank 0: node 1: waits for 3 nodes, and 1 name it");

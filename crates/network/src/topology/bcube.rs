@@ -12,7 +12,7 @@ settings! {
     #[derive(Copy, Eq)]
     pub struct BCube {
         /// Ports of a switch.
-        n: u32, required 4, within Bounds::from(2.0, "{} ports; a BCube's switches have 2 or more");
+        n: u32, required 4, within Bounds::from(2.0, "a BCube's switches have 2 ports or more, not {}");
         /// The highest level: hosts have k + 1 NICs; 0 is one switch.
         k: u32, required 1;
         /// Rate of every link.

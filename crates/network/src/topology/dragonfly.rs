@@ -3,7 +3,7 @@
 use super::Generator;
 use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 settings! {
     /// A dragonfly (Kim, Dally, Scott, Abts, ISCA 2008): groups of routers, a cable between any two
@@ -23,7 +23,7 @@ settings! {
         groups: u32, from |t| t.most_groups().min(u32::MAX.into()) as u32 => "a h + 1, the most",
             within Bounds::from(2.0, "{} group; a dragonfly has 2 or more"),
             refused |t| u64::from(t.groups) > t.most_groups() => format!(
-                "{} groups; the global ports of a group reach {} others", t.groups, t.most_groups() - 1
+                "{} groups; the global ports of a group reach {}", t.groups, counted(t.most_groups() - 1, "other")
             );
         /// Rate of the hosts' links.
         rate: Rate, required Rate::gbps(100), within Bounds::POSITIVE;

@@ -5,7 +5,7 @@ use crate::fabric::{Cable, Fabric, FabricBuilder, Layer, NodeId};
 use linkpool_settings::{Bounds, Even, settings};
 use linkpool_units::{Rate, Time};
 
-const PORTS: &str = "{} ports; a fat-tree's switches have an even number of them, 2 or more";
+const PORTS: &str = "a fat-tree's switches have an even number of ports, 2 or more, not {}";
 
 settings! {
 /// A fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
@@ -18,7 +18,7 @@ settings! {
         /// Ports of a switch, which is the number of pods; even.
         k: u32, required 8, within Bounds::from(2.0, PORTS), within Even(PORTS);
         /// 3, or 2: edge and core switches only.
-        tiers: u32 = 3, within Bounds::from(2.0, "{} tiers; a fat-tree has 2 or 3").to(3.0);
+        tiers: u32 = 3, within Bounds::from(2.0, "a fat-tree has 2 or 3 tiers, not {}").to(3.0);
         /// Hosts at each edge switch; k/2: full bisection; more: oversubscribed.
         hosts_per_edge: u32, from |t| t.k / 2 => "k/2", within Bounds::POSITIVE;
         /// NICs of a host, 1 or 2; the second is on the edge switch of the next rack of its pod.

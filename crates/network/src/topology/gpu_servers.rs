@@ -4,7 +4,7 @@ use super::Generator;
 use crate::fabric::{Cable, Fabric, FabricBuilder, Layer, NodeId};
 use crate::servers::{Place, Servers};
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 settings! {
     /// Servers of several GPUs, each of which is a host. NVLink switches join the GPUs of a server. NIC i of a
@@ -21,7 +21,7 @@ settings! {
         /// NICs of a server. Where there are fewer than GPUs, a PCIe switch joins neighbouring GPUs to each.
         nics: u32, from |t| t.gpus => "`gpus`", within Bounds::POSITIVE,
             refused |t| !t.gpus.is_multiple_of(t.nics.max(1)) => format!(
-                "{} GPUs cannot share {} NICs evenly; write a number that divides `gpus`", t.gpus, t.nics
+                "{} GPUs cannot share {} evenly; write a number that divides `gpus`", t.gpus, counted(t.nics, "NIC")
             );
         /// Is NIC i of each server at a leaf of rail i? Otherwise all NICs of a group are at one leaf.
         rails: bool = true;

@@ -3,7 +3,7 @@
 use super::Generator;
 use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Length, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 settings! {
     /// Bottlenecks in a ring (XMP, Figure 5): bottleneck i is the cable `Ai->Bi`. Hosts `Si` and
@@ -18,7 +18,8 @@ settings! {
         bottleneck_delays: Vec<Time>, from |r| vec![r.delay; r.bottleneck_rates.len()] => "`delay` for each",
             within Bounds::SPAN,
             refused |r| r.bottleneck_delays.len() != r.bottleneck_rates.len() => format!(
-                "{} delays for {} bottlenecks; write one each", r.bottleneck_delays.len(), r.bottleneck_rates.len()
+                "{} for {}; write one each",
+                counted(r.bottleneck_delays.len(), "delay"), counted(r.bottleneck_rates.len(), "bottleneck")
             );
         /// Rate of the hosts' links.
         rate: Rate, required Rate::gbps(10), within Bounds::POSITIVE;

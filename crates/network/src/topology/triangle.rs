@@ -3,7 +3,7 @@
 use super::Generator;
 use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Length, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Rate, Time, counted};
 
 settings! {
     /// Three bottlenecks, each the short way of one flow and half of the long way of the two others
@@ -22,7 +22,8 @@ settings! {
         bottleneck_delays: Vec<Time>, from |t| vec![t.delay; t.bottleneck_rates.len()] => "`delay` for each",
             within Bounds::SPAN,
             refused |t| t.bottleneck_delays.len() != t.bottleneck_rates.len() => format!(
-                "{} delays for {} bottlenecks; write one each", t.bottleneck_delays.len(), t.bottleneck_rates.len()
+                "{} for {}; write one each",
+                counted(t.bottleneck_delays.len(), "delay"), counted(t.bottleneck_rates.len(), "bottleneck")
             );
         /// Rate of all other links.
         rate: Rate, required Rate::gbps(10), within Bounds::POSITIVE;

@@ -5,7 +5,7 @@ use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Even, settings};
 use linkpool_units::{Rate, Time};
 
-const PORTS: &str = "{} ports; VL2's switches have an even number of them";
+const PORTS: &str = "VL2's switches have an even number of ports, not {}";
 
 settings! {
     /// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation

@@ -25,7 +25,7 @@ impl Visit for Reader {
 
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, _: &mut T, state: State) {
         self.keys.push(setting.key);
-        self.wrong.extend(state.wrong.map(|wrong| (setting.key, wrong.message)));
+        self.wrong.extend(state.wrong.or(state.refused).map(|wrong| (setting.key, wrong.message)));
     }
 
     fn table<S: Declared>(

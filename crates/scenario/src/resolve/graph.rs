@@ -87,9 +87,13 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     let targets = HostId::first(if graph.has_servers() { hosts } else { 1 });
     if let Some((host, target)) = cut_off(&graph.fabric(), targets) {
         let [target, host] = [target, host].map(|host| &graph.nodes[host.index()].name);
-        let rules = match graph.has_servers() {
-            true => ", for packets inside a server do not leave it, and others leave by the rail of their destination",
-            false => "",
+        let by_rail = graph.nodes.iter().any(|node| node.rail.is_some());
+        let rules = match (graph.has_servers(), by_rail) {
+            (true, true) => {
+                ", for packets inside a server do not leave it, and others leave by the rail of their destination"
+            }
+            (true, false) => ", for packets inside a server do not leave it",
+            (false, _) => "",
         };
         section.error(key, format!("no path leads from {target} to {host}{rules}; join them, or take one out"));
         return None;
@@ -148,8 +152,10 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
         if server.as_deref() == Some("") {
             wrong("an empty `server`; name it, or leave `server` out");
         }
-        if rail.is_some() && (is_switch || server.is_none()) {
-            wrong("a `rail` is of hosts that have a `server`; leave it out");
+        if rail.is_some() && is_switch {
+            wrong("is a switch, and hosts have rails; leave `rail` out");
+        } else if rail.is_some() && server.is_none() {
+            wrong("has a `rail` and no `server`; name its server, or leave `rail` out");
         }
         all.push(Node { name: id, layer, forwards: forwards.unwrap_or(is_switch), server, rail });
     }

@@ -2,7 +2,7 @@
 
 use csv::{ReaderBuilder, Trim};
 use linkpool_settings::nearest;
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 use linkpool_workload::kinds::{Experts, Inference, MOST_TOKENS};
 use sha2::{Digest, Sha256};
 
@@ -62,7 +62,8 @@ fn requests(text: &str) -> Result<Vec<(Time, u32, u32)>, Wrong> {
         let record = record.map_err(broken)?;
         let at = At::Line(record.position().map_or(1, csv::Position::line) as usize);
         if record.len() != header.len() {
-            return Err((at, format!("{} values under {} columns", record.len(), header.len())));
+            let (values, columns) = (counted(record.len(), "value"), counted(header.len(), "column"));
+            return Err((at, format!("{values} under {columns}")));
         }
         let of = |column: &str| {
             let column = format!("column {column}: ");

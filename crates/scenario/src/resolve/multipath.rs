@@ -1,6 +1,7 @@
 //! Settings of several subflows that must fit their number.
 
 use linkpool_transport::{Faults, PacketScheduler};
+use linkpool_units::counted;
 
 use super::section::Section;
 use crate::model::{Subflows, Transport};
@@ -31,7 +32,8 @@ fn check_each(t: &Transport, subflows: u32, section: &mut Section<'_, '_>) {
     let last = subflows.saturating_sub(1);
     let times = t.config.multipath.join_at.len();
     let message = format!(
-        "has {times} times, but `subflows = {subflows}` has {last} beside the first; write one for each of these"
+        "has {}, but `subflows = {subflows}` has {last} beside the first; write one for each of these",
+        counted(times, "time")
     );
     section.check(times == 0 || times == last as usize, "join_at", message);
     let all = u64::MAX >> (64 - subflows.clamp(1, 32));

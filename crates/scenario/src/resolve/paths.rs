@@ -2,6 +2,7 @@
 
 use linkpool_network::{Fabric, NodeId, reversed, source_route};
 use linkpool_settings::nearest;
+use linkpool_units::counted;
 use linkpool_workload::kinds::Flow;
 
 use super::section::Section;
@@ -86,8 +87,9 @@ fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
     let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);
     section.check(t.paths.rule != Paths::Placed, "paths", placed);
     let (fits, has) = match t.subflows {
-        Subflows::Count(n) => (paths == n as usize, n.to_string()),
-        Subflows::Auto => (false, "\"auto\"".to_string()),
+        Subflows::Count(n) => (paths == n as usize, counted(n, "subflow")),
+        Subflows::Auto => (false, "\"auto\" subflows".to_string()),
     };
-    section.check(fits, "paths", format!("{paths} paths, but {} has {has} subflows; write a path for each", t.name));
+    let named = counted(paths, "path");
+    section.check(fits, "paths", format!("{named}, but {} has {has}; write a path for each", t.name));
 }

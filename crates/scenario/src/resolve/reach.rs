@@ -237,7 +237,8 @@ fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<
     let (name, [from, to]) = (&transport.name, [from, to].map(|host| fabric.name(host)));
     Some(if there_are < subflows {
         format!(
-            "{name} has {subflows} subflows for disjoint paths, and there are {there_are} from {from} to {to}; lower `subflows`, or use paths = \"distinct\" or \"hash\""
+            "{name} has {subflows} subflows for disjoint paths, and there {} from {from} to {to}; lower `subflows`, or use paths = \"distinct\" or \"hash\"",
+            if there_are == 1 { "is 1".to_string() } else { format!("are {there_are}") }
         )
     } else {
         long(from, to)

@@ -1,6 +1,7 @@
 //! Resolves `[roles]`: numbers and shares of hosts.
 
 use linkpool_network::Fabric;
+use linkpool_units::counted;
 
 use super::section::Section;
 use crate::file::RoleSize;
@@ -27,7 +28,7 @@ fn roles(fabric: Option<&Fabric>, section: &mut Section<'_, '_>) -> Option<Vec<R
         };
         section.check(hosts > 0, &name, "must be above zero");
         let rest = if left == all { String::new() } else { format!(", of which {left} have no role yet") };
-        section.check(hosts <= left, &name, format!("{hosts} hosts, but the topology has {all}{rest}"));
+        section.check(hosts <= left, &name, format!("{}, but the topology has {all}{rest}", counted(hosts, "host")));
         left = left.saturating_sub(hosts);
         roles.push(Role { name, hosts });
     }

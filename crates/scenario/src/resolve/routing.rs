@@ -3,6 +3,7 @@
 use linkpool_network::topology::{self, FatTree};
 use linkpool_network::{Fabric, LinkId, Spreading};
 use linkpool_settings::NoNames;
+use linkpool_units::counted;
 
 use super::section::Section;
 use super::settings::table;
@@ -96,7 +97,8 @@ fn check_addresses(t: &Transport, addresses: u32, section: &mut Section<'_, '_>)
         };
         section.error(key, format!("two-level routing gives each address its path; {instead}"));
     } else if t.subflows.most() > addresses {
-        let why = format!("{} subflows, but hosts have {addresses} addresses, each with one path", t.subflows.most());
+        let (subflows, addresses) = (counted(t.subflows.most(), "subflow"), counted(addresses, "address"));
+        let why = format!("{subflows}, but hosts have {addresses}, each with one path");
         section.error("subflows", format!("{why}; lower it, or route by \"ecmp\""));
     }
 }

@@ -18,11 +18,12 @@ pub(super) struct Section<'s, 'r> {
     report: &'s mut Report<'r>,
     path: KeyPath,
     good: bool,
+    read: bool,
 }
 
 impl<'s, 'r> Section<'s, 'r> {
     pub(super) fn new(report: &'s mut Report<'r>, path: KeyPath) -> Section<'s, 'r> {
-        Section { report, path, good: true }
+        Section { report, path, good: true, read: true }
     }
 
     /// The table as it is written.
@@ -50,7 +51,7 @@ impl<'s, 'r> Section<'s, 'r> {
                 Ok(value) => return good.then_some(value),
                 Err(error) => error,
             };
-            (good, self.good) = (false, false);
+            (good, self.good, self.read) = (false, false, false);
             let whole = self.path.at(key);
             let blamed = self.report.read_error(whole.join(&KeyPath::from(error.path())), error.inner());
             if self.report.is_full() || !node.remove(&blamed.below(&whole)) {
@@ -75,7 +76,7 @@ impl<'s, 'r> Section<'s, 'r> {
     /// Looks at the table `key` that stands in this one; an error, and none, if it is no table.
     pub(super) fn within<T>(&mut self, key: &str, look: impl FnOnce(&mut Section<'_, 'r>) -> T) -> Option<T> {
         self.read::<AnyTable>(key)?;
-        let mut inner = Section { report: &mut *self.report, path: self.path.at(key), good: true };
+        let mut inner = Section { report: &mut *self.report, path: self.path.at(key), good: true, read: true };
         let seen = look(&mut inner);
         self.good &= inner.good;
         Some(seen)
@@ -111,6 +112,11 @@ impl<'s, 'r> Section<'s, 'r> {
     /// Was there no error so far?
     pub(super) fn is_good(&self) -> bool {
         self.good
+    }
+
+    /// Could each value be read that was looked for?
+    pub(super) fn is_read(&self) -> bool {
+        self.read
     }
 
     /// An error about `key`, which may be the dotted path of a part.

@@ -141,7 +141,7 @@ impl Visit for TableChecker<'_, '_, '_> {
             let written = self.section.has(setting.key);
             self.section.check(!written, setting.key, format!("applies only to {to}; leave it out"));
         } else {
-            refuse_setting(setting, state.wrong, self.section);
+            refuse_setting(setting, state, self.section);
         }
     }
 
@@ -155,7 +155,7 @@ impl Visit for TableChecker<'_, '_, '_> {
         if let Some(inner) = value.as_mut().filter(|_| self.section.has(key)) {
             self.section.within(key, |section| check(inner, section));
         }
-        refuse(key, wrong, self.section);
+        refuse(key, wrong.filter(|_| self.section.is_read()), self.section);
     }
 
     fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K) {
@@ -171,10 +171,10 @@ impl Visit for TableChecker<'_, '_, '_> {
 }
 
 /// An error about a setting that is wrong. A default that follows from a wrong value is no mistake
-/// of its own.
-fn refuse_setting(setting: &Setting, wrong: Option<Wrong>, section: &mut Section<'_, '_>) {
+/// of its own, nor is a value that goes ill with one that could not be read.
+fn refuse_setting(setting: &Setting, state: State, section: &mut Section<'_, '_>) {
     if setting.fallback == Fallback::Preset || section.is_good() || section.has(setting.key) {
-        refuse(setting.key, wrong, section);
+        refuse(setting.key, state.wrong.or(state.refused.filter(|_| section.is_read())), section);
     }
 }
 
@@ -211,7 +211,7 @@ impl Visit for Checker<'_, '_, '_> {
                 None => {}
             }
         }
-        refuse_setting(setting, state.wrong, self.section);
+        refuse_setting(setting, state, self.section);
     }
 
     fn table<S: Declared>(

@@ -1,5 +1,6 @@
 //! Files of flows that traces name.
 
+use linkpool_units::counted;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,7 +39,7 @@ pub(super) fn read_file(trace: &mut Trace, known: &Known<'_>, section: &mut Sect
     }
     let read = read(bytes, format).and_then(|Read { rows, failures, hosts }| {
         if let Some((at, hosts)) = hosts.filter(|(_, hosts)| *hosts != fabric.hosts()) {
-            return Err((at, format!("is for {hosts} hosts, and the topology has {}", fabric.hosts())));
+            return Err((at, format!("is for {}, and the topology has {}", counted(hosts, "host"), fabric.hosts())));
         }
         trace.flows = Arc::new(flows(&rows, known)?);
         if failures.is_empty() && trace.flows.len() <= MOST_KEPT {

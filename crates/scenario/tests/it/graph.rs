@@ -292,7 +292,7 @@ fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
             "Radix_Down 3\nRadix_Up",
             "line 8: hosts of a pod, 4, cannot be shared out evenly by 3",
         ),
-        ("Radix_Down 4", "Radix_Down 5", "line 23: 5 ports in bundles of 1 do not join each of 4 pods"),
+        ("Radix_Down 4", "Radix_Down 5", "line 23: 5 ports in bundles of 1 cannot join each of 4 pods"),
         ("Downlink_speed_Gbps 200\n", "", "says no \"downlink_speed_gbps\" of tier 1"),
         (
             "Downlink_speed_Gbps 400",
@@ -403,9 +403,9 @@ fn what_is_wrong_with_a_topology_of_hpcc_is_named_with_its_line() {
     for (i, (good, bad, message)) in [
         ("6 2 6\n", "6 2\n", "line 1: is not the numbers of nodes, switches and links"),
         ("6 2 6\n", "9000000 2 6\n", "line 1: 9000000 nodes"),
-        ("6 2 6\n", "6 1 6\n", "line 2: 2 switches, but 1 are announced"),
-        ("6 2 6\n", "6 2 7\n", "line 1: 7 links are announced, but 6 follow"),
-        ("6 2 6\n", "6 2 5\n", "line 8: the 5 announced links are complete"),
+        ("6 2 6\n", "6 1 6\n", "line 2: names 2 switches, and line 1 announces 1 switch"),
+        ("6 2 6\n", "6 2 7\n", "line 1: announces 7 links, and the file has 6 links"),
+        ("6 2 6\n", "6 2 5\n", "line 8: line 1 announces 5 links, and this line follows them"),
         ("2 5\n0", "2 6\n0", "line 2: \"6\" is no node: they are 0 to 5"),
         ("2 5\n0", "2 2\n0", "line 2: switch 2 stands here twice"),
         ("0 2 100", "0 7 100", "line 3: \"7\" is no node"),
@@ -448,16 +448,21 @@ fn what_is_wrong_with_servers_is_named() {
     assert_eq!(fabric.access_rate(), 20e9);
     for (more, key, line, message) in [
         ([A, "", ", forwards = true"], "nodes.3", 9, "node \"s\": is a switch, and switches forward"),
-        ([A, ", rail = 0", ""], "nodes.2", 8, "node \"b0\": a `rail` is of hosts that have a `server`"),
+        ([A, ", rail = 0", ""], "nodes.2", 8, "node \"b0\": has a `rail` and no `server`; name its server"),
         ([A, ", server = \"\"", ""], "nodes.2", 8, "node \"b0\": an empty `server`; name it, or leave"),
-        ([A, "", ", server = \"b\", rail = 0"], "nodes.3", 9, "node \"s\": a `rail` is of hosts"),
+        (
+            [A, "", ", server = \"b\", rail = 0"],
+            "nodes.3",
+            9,
+            "node \"s\": is a switch, and hosts have rails; leave `rail` out",
+        ),
         (
             [", server = \"a\", rail = 1", "", ""],
             "nodes",
             5,
             "the hosts of server \"a\" reach each other over switches of layer pcie",
         ),
-        ([A, A, ""], "nodes", 5, "no path leads from a0 to b0, for packets inside a server do not leave it"),
+        ([A, A, ""], "nodes", 5, "no path leads from a0 to b0, for packets inside a server do not leave it; join them"),
         (["", A, ""], "nodes", 5, "no path leads from"),
         ([A, "", ", server = 1"], "nodes.3.server", 9, "expected a string"),
     ] {
@@ -466,6 +471,37 @@ fn what_is_wrong_with_servers_is_named() {
         assert_eq!((errors[0].key.as_str(), errors[0].line), (key.as_str(), Some(line)), "{more:?}: {errors:#?}");
         assert!(errors[0].message.contains(message), "{more:?}: {}", errors[0].message);
     }
+}
+
+/// A switch joins the hosts of each server; the host of rail 1 has the only link to the leaf.
+#[test]
+fn rails_are_named_where_there_are_some() {
+    let node = |name: &str, more: &str| format!("{{ id = \"{name}\"{more} }},\n");
+    let edge = |from: &str, to: &str| format!("{{ source = \"{from}\", target = \"{to}\" }},\n");
+    let server = |s: &str| {
+        let host = |i: u32| format!(", kind = \"host\", server = \"{s}\", forwards = true, rail = {i}");
+        node(&format!("{s}0"), &host(0))
+            + &node(&format!("{s}1"), &host(1))
+            + &node(&format!("n{s}"), &format!(", kind = \"switch\", layer = \"nvlink\", server = \"{s}\""))
+    };
+    let edges = |s: &str| {
+        let [first, second, switch] = [format!("{s}0"), format!("{s}1"), format!("n{s}")];
+        edge(&first, &switch) + &edge(&second, &switch) + &edge(&second, "leaf")
+    };
+    let graph = format!(
+        "rate = \"10Gbps\"\ndelay = \"1us\"\nnodes = [\n{}{}{}]\nedges = [\n{}{}]",
+        server("a"),
+        server("b"),
+        node("leaf", ", kind = \"switch\""),
+        edges("a"),
+        edges("b")
+    );
+    let errors = load(&scenario(&graph), "x.toml", None, &[]).unwrap_err();
+    let message = &errors[0].message;
+    assert!(message.contains("and others leave by the rail of their destination; join them"), "{message}");
+    // Without rails there is a path.
+    let without = graph.replace(", rail = 0", "").replace(", rail = 1", "");
+    load(&scenario(&without), "x.toml", None, &[]).unwrap();
 }
 
 /// Where all hosts are in one server, no link leaves it, so a load is a share of nothing.

@@ -28,8 +28,8 @@ fn paths_are_read_and_written() {
 fn each_mistake_is_named_with_its_remedy() {
     let one = "control = \"reno\"";
     let cases = [
-        (TWO, r#"[["S1", "A1", "B1", "D1"]]"#, "paths", "1 paths, but t has 2 subflows; write a path for each"),
-        (one, PATHS, "paths", "2 paths, but t has 1 subflows"),
+        (TWO, r#"[["S1", "A1", "B1", "D1"]]"#, "paths", "1 path, but t has 2 subflows; write a path for each"),
+        (one, PATHS, "paths", "2 paths, but t has 1 subflow; write"),
         (one, r#"[["S1", "A1", "X1", "D1"]]"#, "paths.0.2", "there is no node \"X1\"; known: S1, S2, S3, D1"),
         (one, r#"[["S1", "A1", "B2", "D1"]]"#, "paths.0.2", "no link leads from A1 to B2, only to B1, S1, C3, S3"),
         (one, r#"[["A1", "B1", "D1"]]"#, "paths.0", "must go from S1 to D1, both included"),

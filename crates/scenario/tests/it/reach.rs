@@ -98,7 +98,7 @@ fn subflows_need_as_many_disjoint_paths() {
     let (key, message) = key_and_message("dumbbell]\npairs = 2", &disjoint(2), "permutation = [{ transport = \"t\" }]");
     assert_eq!(key, "workload.permutation.0.transport");
     assert!(
-        message.starts_with("t has 2 subflows for disjoint paths, and there are 1 from S1 to S2; lower"),
+        message.starts_with("t has 2 subflows for disjoint paths, and there is 1 from S1 to S2; lower"),
         "{message}"
     );
     // Three levels, so three parallel paths between any two hosts: more hosts than are looked at

@@ -1,7 +1,7 @@
 //! Collective operations, one after the other, of one group of ranks or of several.
 
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Bytes, HostId, Time};
+use linkpool_units::{Bytes, HostId, Time, counted};
 
 use super::{Demand, Expected, JobKind, Operation, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::collective::{CollectiveAlgorithm, Message};
@@ -16,7 +16,7 @@ settings! {
         algorithm: CollectiveAlgorithm, required CollectiveAlgorithm::RingAllReduce;
         /// Number of ranks of a group.
         ranks: u32, from |_c| u32::MAX => "all hosts from `first_host` on, `stride` apart",
-            within Bounds::from(2.0, "{} ranks have nothing to exchange");
+            within Bounds::from(2.0, "a group of {} has nothing to exchange; write 2 ranks or more");
         /// Index of the host of the first rank.
         first_host: u32 = 0;
         /// From the host of a rank to the host of the next rank of its group.
@@ -134,7 +134,7 @@ impl Collective {
         let reach = |times: u32, stride: u32| u128::from(times.saturating_sub(1)) * u128::from(stride);
         let last = u128::from(self.first_host) + reach(ranks, self.stride) + reach(self.groups, self.group_stride);
         let message = match (self.groups, self.first_host, self.stride) {
-            (1, 0, 1) => format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}"),
+            (1, 0, 1) => format!("{} among {hosts} hosts; write 2 to {hosts}", counted(ranks, "rank")),
             _ => format!("the last rank would be on host number {last}, counted from 0, among {hosts} hosts"),
         };
         let fits = ranks >= 2 && last < u128::from(hosts);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use linkpool_settings::{Bounds, HostName, settings};
-use linkpool_units::{HostId, Time};
+use linkpool_units::{HostId, Time, counted};
 
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
 use crate::flow::Bursts;
@@ -37,7 +37,8 @@ impl Incast {
 impl Workload for Incast {
     fn complete(&mut self, place: &mut Place<'_>) {
         let (senders, others) = (self.senders, place.hosts - 1);
-        let message = format!("{senders} senders, but the topology has only {others} hosts beside the receiver");
+        let (wanted, there) = (counted(senders, "sender"), counted(others, "host"));
+        let message = format!("{wanted}, but the topology has only {there} beside the receiver");
         place.check(senders <= others, "senders", message);
         if !place.has("every") {
             // With one burst there is no next one to say anything about.

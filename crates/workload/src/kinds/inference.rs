@@ -2,7 +2,7 @@
 
 use linkpool_engine::stream;
 use linkpool_settings::{Bounds, Length, settings};
-use linkpool_units::{Bytes, HostId, Time};
+use linkpool_units::{Bytes, HostId, Time, counted};
 use rand::seq::SliceRandom;
 
 use super::tokens::{TokenCount, Tokens};
@@ -112,10 +112,15 @@ impl Experts {
         let key = if self.from_file { "experts.weights_file" } else { "experts.weights" };
         if let Some(weights) = &self.weights {
             let (count, number) = (weights.len(), self.number);
-            place.check(count == number as usize, key, format!("{count} weights for {number} experts"));
+            place.check(
+                count == number as usize,
+                key,
+                format!("{} for {}", counted(count, "weight"), counted(number, "expert")),
+            );
         }
         let some = self.chosen().iter().filter(|weight| **weight > 0.0).count();
-        let message = format!("a token chooses {} different experts, and {some} have a weight above 0", self.top_k);
+        let chosen = counted(self.top_k, "different expert");
+        let message = format!("a token chooses {chosen}, and {some} have a weight above 0");
         place.check(self.top_k as usize <= some || self.weights.is_none(), key, message);
     }
 

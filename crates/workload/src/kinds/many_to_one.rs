@@ -1,7 +1,7 @@
 //! Flows from several hosts to one.
 
 use linkpool_settings::{Bounds, HostName, settings};
-use linkpool_units::{HostId, Time};
+use linkpool_units::{HostId, Time, counted};
 
 use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
 use crate::flow::Flow;
@@ -30,7 +30,8 @@ impl Workload for ManyToOneFlows {
         place.complete_stop(&mut self.stop, place.end);
         let (flows, first, hosts) = (self.flows, self.first, place.hosts);
         let past = u64::from(first) + u64::from(flows);
-        let message = format!("{flows} flows from host {first} on need {past} hosts, but the topology has {hosts}");
+        let (senders, needed) = (counted(flows, "sender"), counted(past, "host"));
+        let message = format!("{senders} from host {first} on: {needed}, but the topology has {hosts}");
         place.check(past <= hosts.into(), "flows", message);
         let senders = format!("the senders, hosts {first} to {}", past - 1);
         let message = format!("is host {:?}, one of {senders}; change it, `first` or `flows`", self.receiver);

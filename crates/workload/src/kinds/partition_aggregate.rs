@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use linkpool_engine::stream;
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 use rand::RngCore;
 
 use super::{Demand, Expected, JobKind, Place, ProcessStart, Run, Second, Setting, SizesOf, Workload};
@@ -35,7 +35,8 @@ impl Workload for PartitionAggregate {
     fn complete(&mut self, place: &mut Place<'_>) {
         place.complete_stop(&mut self.stop, place.duration);
         let (servers, others) = (self.servers, place.hosts - 1);
-        let message = format!("{servers} servers, but the topology has only {others} hosts beside the client");
+        let (wanted, there) = (counted(servers, "server"), counted(others, "host"));
+        let message = format!("{wanted}, but the topology has only {there} beside the client");
         place.check(servers <= others, "servers", message);
         place.check_few_flows("chains", u128::from(self.chains) * 2 * u128::from(servers));
     }

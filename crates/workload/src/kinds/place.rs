@@ -1,7 +1,7 @@
 //! The scenario around a workload, against which its settings are checked.
 
 use crate::flow::FlowPriority;
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 
 /// More flows than this would not fit into memory, so they are taken for a mistake.
 const MOST_FLOWS: u64 = 100_000_000;
@@ -146,8 +146,8 @@ impl Place<'_> {
         let all = u64::from(self.hosts);
         self.check(most < all, "to", "all hosts of this topology are in one rack; leave it out");
         let (others, room) = (all - most, u64::from(room));
-        let message =
-            format!("a rack of {most} hosts sends to {others} others, of which each may get {room}; raise it");
+        let (rack, to) = (counted(most, "host"), counted(others, "other host"));
+        let message = format!("a rack of {rack} sends to {to}, of which each may get {room}; raise it");
         self.check(most == all || most <= room * others, "at_most", message);
     }
 }

@@ -2,6 +2,7 @@
 
 use linkpool_engine::stream;
 use linkpool_settings::{Bounds, settings};
+use linkpool_units::counted;
 use rand::RngCore;
 use rand::seq::index::sample;
 
@@ -44,7 +45,11 @@ impl Stragglers {
             place.check(!listed.is_empty(), "stragglers.ranks", "there is no rank in it; leave `stragglers` out");
         }
         let number = self.number.unwrap_or(0);
-        place.check(u128::from(number) <= ranks, "stragglers.number", format!("{number} of {ranks} ranks"));
+        place.check(
+            u128::from(number) <= ranks,
+            "stragglers.number",
+            format!("{number} of {}", counted(ranks, "rank")),
+        );
         let from = self.from_iteration;
         let message = format!("the last iteration is {}, counted from 0", iterations.saturating_sub(1));
         place.check(from < iterations, "stragglers.from_iteration", message);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use linkpool_settings::{HostName, Names, NoNames, Written, Wrong, settings};
-use linkpool_units::{Bytes, HostId, Time};
+use linkpool_units::{Bytes, HostId, Time, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,7 +145,8 @@ impl TraceRow {
         let all = self.after.len() as u32;
         let enough = self.enough.unwrap_or(all);
         if self.enough.is_some() && !(1..=all).contains(&enough) {
-            let message = format!("{enough} of the {all} flows in `after`; write 1 to {all}, or leave it out");
+            let right = if all == 1 { String::new() } else { format!("write 1 to {all}, or ") };
+            let message = format!("{enough}, but `after` has {}; {right}leave it out", counted(all, "flow"));
             return Err(Wrong::at("enough", message));
         }
         Ok(TraceFlow { from, to, size: self.size.0, start, after: self.after, enough, priority: self.priority })
@@ -214,9 +215,9 @@ impl Trace {
             return place.check_in_time(if late == 0 { 0 } else { first }, key, "the first of its flows");
         }
         let last = Time(u64::try_from(last).unwrap_or(u64::MAX));
-        let all = self.flows.len();
+        let all = counted(self.flows.len(), "flow");
         let message = format!(
-            "{late} of its {all} flows would start at or after `duration`, {duration}, the last at {last}: raise `duration`, or write beyond_end = \"drop\" to leave them out"
+            "{late} of its {all} would start at or after `duration`, {duration}, the last at {last}: raise `duration`, or write beyond_end = \"drop\" to leave them out"
         );
         place.check(self.beyond_end.is_some(), key, message);
     }

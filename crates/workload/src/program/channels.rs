@@ -2,6 +2,7 @@
 //! tag. Checks that each has a counterpart.
 
 use super::{ANY, Node, Op, Programs};
+use linkpool_units::counted;
 
 /// A send or a receive, for one receiving rank: source, tag, kind, the rank where it stands, node.
 type End = (u32, u32, Op, u32, u32);
@@ -74,8 +75,8 @@ impl Programs {
         if sends != receives {
             let (more, less) = if sends > receives { (Op::Send, Op::Recv) } else { (Op::Recv, Op::Send) };
             let unmatched = of(more).nth(sends.min(receives)).expect("there are more");
-            let (place, counts) =
-                (self.place(unmatched.3 as usize, unmatched.4), format!("{sends} sends, {receives} receives"));
+            let place = self.place(unmatched.3 as usize, unmatched.4);
+            let counts = format!("{}, {}", counted(sends, "send"), counted(receives, "receive"));
             let what = self.node(unmatched.3, unmatched.4).text();
             return Err(format!("{place}: {what} of rank {} has no {}: {counts} {from_to}", unmatched.3, less.name()));
         }
@@ -88,7 +89,7 @@ impl Programs {
         for ((sent, ..), (room, rank, node)) in sizes(Op::Send).into_iter().zip(sizes(Op::Recv)) {
             if room < sent {
                 let place = self.place(rank as usize, node);
-                return Err(format!("{place}: receives {room} bytes, and a message {from_to} has {sent}"));
+                return Err(format!("{place}: receives {}, and a message {from_to} has {sent}", counted(room, "byte")));
             }
         }
         Ok(())
@@ -101,7 +102,7 @@ impl Programs {
             (receive.0 == ANY || receive.0 == send.0) && (receive.1 == ANY || send.1 == ANY || receive.1 == send.1)
         };
         let (sends, receives) = (of(Op::Send).count(), of(Op::Recv).count());
-        let counts = format!("rank {to} is sent {sends} messages and receives {receives}");
+        let counts = format!("rank {to} is sent {} and receives {receives}", counted(sends, "message"));
         // Those with the fewest choices first, so that the message names the right one.
         let lonely = |more: Op| {
             let less = if more == Op::Send { Op::Recv } else { Op::Send };

@@ -13,7 +13,7 @@ fn each_has_a_counterpart() {
     assert_eq!(wrong("send 5b to 1 tag 2", "recv 9b from -1 tag -1"), "");
     assert_eq!(
         wrong("send 5b to 1 tag 2", "recv 5b from 0 tag 3"),
-        "p:3: send 5b to 1 tag 2 of rank 0 has no recv: 1 sends, 0 receives from rank 0 to rank 1 with tag 2"
+        "p:3: send 5b to 1 tag 2 of rank 0 has no recv: 1 send, 0 receives from rank 0 to rank 1 with tag 2"
     );
     assert_eq!(
         wrong("calc 0", "recv 5b from 0\nrecv 6b from 0"),

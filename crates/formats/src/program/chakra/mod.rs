@@ -12,7 +12,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use linkpool_units::Rate;
+use linkpool_units::{Rate, counted};
 use linkpool_workload::CollectiveAlgorithm;
 use linkpool_workload::program::{MOST_RANKS, Programs, RankBuilder, Source};
 use operations::Operations;
@@ -58,7 +58,10 @@ pub fn read_chakra<R: Read>(
     }
     let outside = |(_, members): &(&String, &Vec<u32>)| members.iter().any(|rank| *rank >= ranks);
     if let Some((group, members)) = rules.groups.iter().find(outside) {
-        return Err(format!("{name}: group {group:?} has ranks {members:?}, and there are {ranks} files"));
+        return Err(format!(
+            "{name}: group {group:?} has ranks {members:?}, and the trace has {}",
+            counted(ranks, "file")
+        ));
     }
     let mut operations = Operations::new(rules, ranks);
     let mut builders: Vec<RankBuilder> = Vec::new();

@@ -1,5 +1,6 @@
 //! The collective operations of a trace: which ranks take part, with which nodes.
 
+use linkpool_units::counted;
 use std::collections::HashMap;
 
 use super::ChakraRules;
@@ -82,12 +83,12 @@ impl<'r> Operations<'r> {
         let operation = &mut self.all[place];
         if let Some(first) = operation.members.first().filter(|_| operation.what != what) {
             return Err(format!(
-                "operation {number} of the group is {}, {} bytes, and at rank {} {}, {} bytes (node {})",
+                "operation {number} of the group is {}, {}, and at rank {} {}, {} (node {})",
                 what.algorithm.name(),
-                what.size,
+                counted(what.size, "byte"),
                 first.rank,
                 operation.what.algorithm.name(),
-                operation.what.size,
+                counted(operation.what.size, "byte"),
                 first.place,
             ));
         }

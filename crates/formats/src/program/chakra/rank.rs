@@ -1,5 +1,6 @@
 //! The trace of one rank.
 
+use linkpool_units::counted;
 use std::collections::HashMap;
 use std::io::{BufReader, ErrorKind, Read};
 
@@ -80,7 +81,11 @@ fn next(input: &mut impl Read, bytes: &mut Vec<u8>) -> Result<bool, String> {
     bytes.clear();
     // As much as there is, whatever it says.
     input.take(length).read_to_end(bytes).map_err(|why| format!("cannot be read: {why}"))?;
-    if (bytes.len() as u64) < length { Err(format!("ends after {} of {length} bytes", bytes.len())) } else { Ok(true) }
+    if (bytes.len() as u64) < length {
+        Err(format!("ends after {} of {}", bytes.len(), counted(length, "byte")))
+    } else {
+        Ok(true)
+    }
 }
 
 /// What has been read of a rank.

@@ -106,7 +106,7 @@ impl DefinedConfig {
                 fallback: Fallback::Preset,
                 schema,
             };
-            let state = |wrong| State { applies: true, condition: None, wrong };
+            let state = |wrong| State { applies: true, condition: None, wrong, refused: None };
             match value {
                 Value::Float(x) => {
                     let wrong = Limit::<f64>::wrong(bounds, x);
