@@ -81,6 +81,13 @@ def test_every_experiment_is_documented() -> None:
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_a_quantity_is_either_declared_or_code(experiment: Experiment) -> None:
+    declared = experiments.EXPERIMENTS[experiment.id].quantities
+    coded = {*experiment.terms, *(name.replace("_", "-") for name in dir(experiment))}  # type: ignore[attr-defined]
+    assert not coded & {*declared}
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
 def test_lists_show_what_an_experiment_says_of_itself(experiment: Experiment) -> None:
     assert experiments.EXPERIMENTS[experiment.id].runs == experiment.runs()
 

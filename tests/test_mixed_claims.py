@@ -113,6 +113,9 @@ def by_scheme(rows: Mapping[str, Row]) -> pl.DataFrame:
     return pl.concat(labelled(run(row), scheme=scheme) for scheme, row in rows.items())
 
 
+QUANTITY = tables.Tab1.named("M-tab1").quantity
+
+
 def test_invented_runs_have_the_numbers_asked_for() -> None:
     row = TABLE_1[1000, "mptcp"]
     cell = mixed.Cell(run(row))
@@ -121,7 +124,7 @@ def test_invented_runs_have_the_numbers_asked_for() -> None:
     assert cell.goodput.mean == pytest.approx(row.goodput)
     assert cell.utilisation == pytest.approx(row.utilisation)
     assert cell.loss == pytest.approx(row.loss)
-    assert cell.dropped == pytest.approx(row.loss)
+    assert QUANTITY("dropped")(cell.rows) == pytest.approx(row.loss)
 
 
 def test_loss_of_ports_and_of_packets_are_told_apart() -> None:
@@ -132,7 +135,7 @@ def test_loss_of_ports_and_of_packets_are_told_apart() -> None:
     ]
     cell = mixed.Cell(pl.DataFrame(ports, schema=SCHEMA))
     assert cell.loss == pytest.approx(5.0)
-    assert cell.dropped == pytest.approx(1.0)
+    assert QUANTITY("dropped")(cell.rows) == pytest.approx(1.0)
 
 
 def test_flows_in_their_handshake_do_not_count_and_are_told() -> None:
@@ -178,13 +181,14 @@ def test_summaries_of_runs_say_of_all_flows_the_same_as_the_flows() -> None:
             assert pooled.sd == pytest.approx(of_all.sd)
         assert cell.utilisation == pytest.approx(whole.utilisation)
         assert cell.loss == pytest.approx(whole.loss)
-        assert cell.with_timeout == (whole.short["timeouts"] > 0).mean()
+        assert QUANTITY("with-timeout")(cell.rows) == (whole.short["timeouts"] > 0).mean()
         assert str(cell) == str(whole)
 
 
 def test_no_run_has_no_numbers() -> None:
     nothing = summary.Cell(columns.nothing(summary.COLUMNS))
-    assert nothing.fct.mean is nothing.goodput.sd is nothing.loss is nothing.with_timeout is None
+    assert nothing.fct.mean is nothing.goodput.sd is nothing.loss is None
+    assert QUANTITY("with-timeout")(nothing.rows) is None
     assert str(nothing) == str(mixed.Cell(columns.nothing(mixed.COLUMNS))) == "no finished flow"
 
 

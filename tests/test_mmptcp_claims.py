@@ -68,24 +68,25 @@ def faithful(scheme: str, k: int) -> tuple[float, float, float]:
     return (300.0, 0.3, 1.0) if scheme == "mptcp" else published(scheme, k)
 
 
+QUANTITY = alone.Tab7.named("M-tab7").quantity
+
+
 def test_a_cell_by_hand() -> None:
     table = incast(lambda *_: (100.0, 0.5, 0.75)).filter(
         pl.col("scheme") == "tcp", pl.col("k") == 20
     )
-    cell = alone.Cell.of(table)
-    assert cell.completed == pytest.approx(0.75)
-    assert cell.quantile_ms(0.5) == pytest.approx(100.0)
-    assert cell.fct.mean == pytest.approx(0.5)
-    assert str(cell) == "100 ms, 250 of 1,000 flows not counted"
+    assert QUANTITY("completed")(table) == pytest.approx(0.75)
+    assert QUANTITY("median")(table) == pytest.approx(100.0)
+    assert QUANTITY("mean-fct")(table) == pytest.approx(0.5)
+    assert alone.medians(table) == "100 ms, 250 of 1,000 flows not counted"
 
 
 def test_flows_that_the_paper_does_not_count() -> None:
     table = pl.DataFrame(
         {"counted": [True, False, True, False], "fct_established_s": [1, 50, None, None]}
     )
-    cell = alone.Cell.of(table)
-    assert cell.fct_s.to_list() == [1]
-    assert cell.completed == 1 / 4
+    assert QUANTITY("mean-fct")(table) == 1
+    assert QUANTITY("completed")(table) == 1 / 4
 
 
 def test_tab7_reproduces_on_the_paper_s_numbers() -> None:

@@ -1,7 +1,7 @@
 """What claims and figures of experiments compute from rows, by hand."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -10,7 +10,7 @@ from linkpool.experiments import rows
 from linkpool.experiments.columns import columns, nothing
 from linkpool.experiments.declared import Kept, Published
 from linkpool.experiments.papers import EXPERIMENTS
-from linkpool.experiments.scenarios import transport
+from linkpool.experiments.scenarios import scenario, transport
 from linkpool.study.point import Point
 from linkpool.study.reproduce import shorten
 from linkpool.study.statistics import Spread
@@ -64,13 +64,14 @@ def test_ratios_and_differences_need_both() -> None:
     assert rows.difference(None, 2.0) is rows.difference(3.0, None) is None
 
 
-def test_how_values_are_written() -> None:
-    assert rows.span([]) == rows.told("{:.1%}", None) == "no data"
+def test_how_a_span_is_written() -> None:
+    assert rows.span([]) == "no data"
     assert rows.span([0.5, 0.123456, 2.0]) == "0.123 to 2"
-    assert rows.told("{:.1%} of it", 0.25) == "25.0% of it"
-    assert rows.each_named({"amp": 1.0, "xmp": None, "dcm": 2.0}) == "AMP 1, DCM 2"
-    assert rows.each_named({"amp": None}) == "no data"
-    assert rows.each_named({}, nothing="") == ""
+
+
+def test_percentiles_lie_on_a_line_between_values() -> None:
+    assert rows.percentile(DATA.select(rate=pl.Series([1.0, 2.0, None, 4.0])), "rate", 75) == 3.0
+    assert rows.percentile(DATA.clear(), "rate", 50) is None
 
 
 def test_columns_may_be_those_that_several_have() -> None:
@@ -116,7 +117,25 @@ class Made(Published):
         return Point({"scheme": scheme, "mark": mark}, "", seed)
 
 
+WORDS: dict[str, Any] = dict.fromkeys(["first", "second", "every", "start", "until"], "1us")
+WORDS |= {"transport": {"control": "amp"}, "dctcp": {"control": "dctcp"}}
 MADE = Made("A-fig2", declared=EXPERIMENTS["A-fig2"])
+
+
+def test_a_run_is_of_a_scenario_and_its_keys_are_words() -> None:
+    run = MADE.run("shift", {"scheme": "amp", "delay": "2us"}, 3, 3.0, 1e6, **WORDS)
+    assert (run.keys, run.seed, run.active_s) == ({"scheme": "amp", "delay": "2us"}, 3, 3.0)
+    assert 'name = "traffic shifting, amp, 2us links"' in run.scenario
+    like = scenario("xmp", "X-fig6", beta=5)["transport"]["xmp-3"]
+    assert like == {**transport("xmp", "xmp-2"), "beta": 5, "subflows": 3, "join_at": ["5s", "15s"]}
+
+
+def test_quantities_that_are_declared_may_use_each_other() -> None:
+    quantities = {"rate": "1e-6 * mean bps", "gain": "rate scheme=amp / rate scheme=xmp"}
+    made = Made("A-fig2", declared=EXPERIMENTS["A-fig2"]._replace(quantities=quantities))
+    data = pl.DataFrame({"scheme": ["amp", "amp", "xmp"], "bps": [1e6, 5e6, 2e6]})
+    assert made.quantity("gain")(data) == 1.5
+    assert made.of("rate scheme=xmp")(data) == 2.0
 
 
 def test_runs_are_all_combinations_the_first_attribute_outermost() -> None:

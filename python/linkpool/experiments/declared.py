@@ -13,12 +13,14 @@ from linkpool.experiments import formulas, panels
 from linkpool.experiments.columns import columns
 from linkpool.experiments.formulas import Quantity
 from linkpool.experiments.papers import EXPERIMENTS, Declared
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
 from linkpool.study.experiment import Experiment, each
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Point
+from linkpool.study.point import Keys, Point
 from linkpool.study.stated import Stated
+from linkpool.study.toml import dumps
 
 
 class Kept(NamedTuple):
@@ -52,7 +54,8 @@ class Published(Experiment, ABC):
             values, unless `parts` is another; None: all together.
         varied: the column that varies, and the attribute that has its values, the least and the
             greatest of which are the words `low` and `high` of claims.
-        terms: what its claims call so in their formulas, beside its methods.
+        terms: what its claims call so in their formulas, beside its methods and the quantities
+            that the paper's file declares.
         kinds: kinds of panels of its own, beside those of all experiments.
         said: its extent in words, in which attributes stand in braces; "": its seeds.
         cuts: the attributes that `shortened` cuts, with the decimal places and the least value of
@@ -123,6 +126,23 @@ class Published(Experiment, ABC):
         axes = [getattr(self, name) for name in self.over]
         return [self.point(seed, *of) for of in product(*axes) for seed in seeds]
 
+    def run(
+        self, name: str, keys: Keys, seed: int, active_s: float, packets: float, /, **words: Any
+    ) -> Point:
+        """Return a run of a scenario of the paper's file.
+
+        Args:
+            name: of the scenario.
+            keys: what sets the run apart, which are words of the scenario, too.
+            seed: the seed.
+            active_s: the seconds in which its work is done.
+            packets: its data packets, roughly.
+            words: what else stands for words of the scenario.
+
+        """
+        written = scenario(self.declared.folder, name, **{**keys, **words})
+        return Point(keys, dumps(written), seed, active_s, packets)
+
     def point(self, *of: Any, **keys: Any) -> Point:
         """Return the run with a seed, and a value of each of the attributes in `over`."""
         raise NotImplementedError(f"{self.id} has neither a run of each combination nor points")
@@ -186,6 +206,9 @@ class Published(Experiment, ABC):
 
     def quantity(self, name: str) -> Quantity:
         """Return the quantity that formulas call so."""
+        if name in self.declared.quantities:
+            formula = self.declared.quantities[name]
+            return lambda rows: formulas.value(formula, rows, self.quantity)
         found: Quantity = self.terms.get(name) or getattr(self, name.replace("-", "_"))
         return found
 

@@ -67,15 +67,15 @@ class Found(NamedTuple):
 STATISTICS: Mapping[str, Callable[..., Any]] = {
     "mean": rows.mean,
     "median": rows.median,
-    "p90": lambda data, column: rows.sample(data, column).p90,
-    "p99": lambda data, column: rows.sample(data, column).p99,
+    "sd": lambda data, column: rows.sample(data, column).sd,
     "sum": lambda data, column: data[column].sum(),
     "min": lambda data, column: data[column].min(),
     "max": lambda data, column: data[column].max(),
     "count": lambda data, column: rows.sample(data, column).count,
     "rows": len,
 }
-"""Statistics that formulas name: of a column, and the number of rows."""
+"""Statistics that formulas name: of a column, and the number of rows; beside these percentiles, as
+`p99.9`."""
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], pl.Expr]] = {
     "=": operator.eq,
@@ -205,6 +205,8 @@ def _quantity(term: str, data: pl.DataFrame, named: Callable[[str], Quantity]) -
     keys = [word for word in words if KEY.fullmatch(word)]
     name, *column = (word for word in words if word not in keys)
     chosen = data.filter(*_conditions(keys, data))
+    if percentile := re.fullmatch(r"p([\d.]+)", name) if column else None:
+        return rows.percentile(chosen, column[0], float(percentile[1]))
     return STATISTICS[name](chosen, *column) if column or name == "rows" else named(name)(chosen)
 
 

@@ -44,6 +44,8 @@ class Declared(NamedTuple):
         tables: numbers of the paper, and whatever else claims say of each row: by name, the columns
             and the rows. Column `at` has the setting at which a row counts.
         words: what stands in braces in the formulas of all claims of the paper.
+        quantities: formulas by the names that other formulas call them by, those of the paper and
+            its own.
 
     """
 
@@ -60,6 +62,7 @@ class Declared(NamedTuple):
     frame: Mapping[str, Any] = {}
     tables: Mapping[str, list[list[Any]]] = {}
     words: Mapping[str, str] = {}
+    quantities: Mapping[str, str] = {}
 
 
 class Paper(NamedTuple):
@@ -84,6 +87,7 @@ def paper(folder: str) -> Paper:
     content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     name, shared = content.pop("name"), content.pop("shared", {})
     words, panels = content.pop("words", {}), content.pop("panels", {})
+    shared.setdefault("", {})["quantities"] = content.pop("quantities", {})
     columns = content.pop("columns", {})
     own = {i: of for i, of in content.items() if isinstance(of.get("columns"), list)}
     columns |= {i: of.pop("columns") for i, of in own.items()}
@@ -107,9 +111,10 @@ def _declared(
     **of: Any,
 ) -> Declared:
     home = f"linkpool.experiments.{folder}.{home}"
-    common = shared[like] if like else {}
+    common = {**shared[""], **shared[like]}
     both: dict[str, Any] = {
-        key: {**common.get(key, {}), **of.pop(key, {})} for key in ("claims", "tables")
+        key: {**common.get(key, {}), **of.pop(key, {})}
+        for key in ("claims", "tables", "quantities")
     }
     return Declared(folder=folder, home=home, **both, **of)
 

@@ -3,7 +3,7 @@
 Keys choose rows: `mean(data, "goodput_bps", scheme="amp")` is of the rows whose scheme is AMP.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy.typing as npt
 import polars as pl
 
 from linkpool.stats import Sample, describe
-from linkpool.study.schemes import NAMES
 from linkpool.study.statistics import Spread
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -35,6 +34,12 @@ def median(data: pl.DataFrame, column: str, **keys: Any) -> float | None:
     """Return the median of a column; None: there are no rows."""
     found = data.filter(**keys)[column].median()
     return float(found) if isinstance(found, (int, float)) else None
+
+
+def percentile(data: pl.DataFrame, column: str, percent: float) -> float | None:
+    """Return a percentile of a column, between two values by a line; None: there are no rows."""
+    found = values(data, column)
+    return float(np.percentile(found, percent)) if found.size else None
 
 
 def sample(data: pl.DataFrame, column: str, **keys: Any) -> Sample:
@@ -73,24 +78,3 @@ def difference(one: float | None, other: float | None) -> float | None:
 def span(values: Sequence[float]) -> str:
     """Write the least and the greatest of some values."""
     return f"{min(values):.3g} to {max(values):.3g}" if values else "no data"
-
-
-def told(form: str, value: float | None) -> str:
-    """Write a value by a format, if there is one.
-
-    >>> told("{:.2f} times", 1.5), told("{:.0%}", None)
-    ('1.50 times', 'no data')
-    """
-    return "no data" if value is None else form.format(value)
-
-
-def each_named(
-    of: Mapping[str, float | None], form: str = "{:.3g}", nothing: str = "no data"
-) -> str:
-    """Write a value of each scheme that has one.
-
-    >>> each_named({"amp": 0.5, "xmp": None})
-    'AMP 0.5'
-    """
-    known = {NAMES[s]: form.format(v) for s, v in of.items() if v is not None}
-    return ", ".join(f"{name} {value}" for name, value in known.items()) or nothing

@@ -19,12 +19,16 @@ def scenario(folder: str, name: str, /, **words: "Value | None") -> dict[str, An
     """Return a scenario of a paper with its words in place.
 
     A text that is one word in braces becomes its value, be it a number or a table; without a value
-    (None) its key is left out. Other texts, and keys, have the words in them.
+    (None) its key is left out. Other texts, and keys, have the words in them. A transport that is
+    `like` one of `transports.toml` has the settings of that one, too.
 
-    >>> scenario("xmp", "X-fig6", beta=4, one={}, two={}, three={})["name"]
+    >>> scenario("xmp", "X-fig6", beta=4)["name"]
     'XMP, four flows on one link, beta = 4'
     """
-    return filled(read(folder, "scenarios")[name], words)
+    found = filled(read(folder, "scenarios")[name], words)
+    for name, own in found.get("transport", {}).items():
+        found["transport"][name] = transport(folder, own) if "like" in own else own
+    return found
 
 
 def filled(table: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:

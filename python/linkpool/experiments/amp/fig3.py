@@ -10,21 +10,19 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.experiments.amp import setting
 from linkpool.experiments.declared import Published
-from linkpool.experiments.rows import Floats, values
-from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.rows import Floats, median, values
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Value
 
 MARK = 4
 DURATION_S = 0.1
@@ -40,10 +38,6 @@ def _range(of: Floats) -> str | None:
     return f"{of.min():.2f} to {of.max():.2f}" if of.size else None
 
 
-def _median(of: Floats) -> float | None:
-    return float(np.median(of)) if of.size else None
-
-
 @dataclass(frozen=True)
 class Fig3(Published):
     """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
@@ -52,8 +46,7 @@ class Fig3(Published):
     over: ClassVar = ("cases",)
     terms: ClassVar = {
         "range": lambda rows: _range(values(rows, "value")),
-        "median": lambda rows: _median(values(rows, "value")),
-        "whole-median": lambda rows: _median(np.floor(values(rows, "value"))),
+        "whole-median": lambda rows: median(rows.select(pl.col("value").floor()), "value"),
         "jain": lambda rows: jain(rows["value"].to_numpy()),
     }
 
@@ -73,10 +66,13 @@ class Fig3(Published):
             for i, (label, scheme) in enumerate(kinds)
         ]
         schemes = dict.fromkeys(scheme for _, scheme in kinds)
-        written = scenario(
-            "amp",
+        work = DURATION_S * setting.packets_per_second()
+        return self.run(
             "A-fig3",
-            case=case,
+            {"case": case},
+            seed,
+            DURATION_S,
+            work,
             duration=setting.seconds(DURATION_S),
             pairs=len(kinds),
             transports={s: setting.transport(s, {"cwnd_min": 1}) for s in schemes},
@@ -84,8 +80,6 @@ class Fig3(Published):
             start=setting.seconds(FROM_S),
             until=setting.seconds(UNTIL_S),
         )
-        work = DURATION_S * setting.packets_per_second()
-        return Point({"case": case}, dumps(written), seed, DURATION_S, work)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the samples of queue and windows, goodputs and the share of marked packets."""

@@ -97,13 +97,7 @@ class Incast(setting.Delayed):
     ks: tuple[int, ...] = FLOWS
     bursts: int = BURSTS
     kept: ClassVar = Kept("flows", FLOWS_KEPT)
-    terms: ClassVar = {
-        "fct": lambda rows: fct(rows).mean,
-        "sd": lambda rows: fct(rows).sd,
-        "shown": shown,
-        "most-timeouts": lambda rows: max(rows["timeouts"].to_list(), default=None),
-        "p90-timeouts": lambda rows: rows["timeouts"].quantile(0.9, "linear"),
-    }
+    terms: ClassVar = {"shown": shown}
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme, size, k, delay and seed."""

@@ -18,13 +18,11 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.amp import setting
-from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Keys, Point
+from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import dumps
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,11 +70,12 @@ class Shift(setting.Delayed):
     def point(self, seed: int, delay: str, scheme: str) -> Point:
         """Return the run of a scheme."""
         rng = random.Random(f"traffic shifting, seed {seed}")
-        written = scenario(
-            "amp",
+        return self.run(
             "shift",
-            scheme=scheme,
-            delay=delay,
+            {"delay": delay, "scheme": scheme},
+            seed,
+            3.0,
+            6.0 * setting.packets_per_second(),
             transport=setting.transport(scheme, {"paths": "disjoint"}, subflows=2),
             dctcp=setting.transport("dctcp", {}),
             first=setting.seconds(rng.uniform(0.0, 1e-3)),
@@ -85,8 +84,6 @@ class Shift(setting.Delayed):
             start=setting.seconds(BEFORE_S[0]),
             until=setting.seconds(AFTER_S[1]),
         )
-        keys: Keys = {"delay": delay, "scheme": scheme}
-        return Point(keys, dumps(written), seed, 3.0, 6.0 * setting.packets_per_second())
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the windows around the shift, and how long it took."""

@@ -1,6 +1,6 @@
 """AMP, Figure 7 and remarks: when subflows are suppressed and released, and AMP without either."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from linkpool.experiments.amp import incast, queues, setting, syndrome
 from linkpool.experiments.amp.incast import SIZE, Load
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.experiments.amp.syndrome import Fig9, Mix
-from linkpool.experiments.rows import each_named, mean, median, spread
+from linkpool.experiments.rows import mean, median, spread
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study import style
@@ -61,18 +61,22 @@ class Gamma(setting.Delayed):
         """Return mean completion times against gamma for each k, and false alarms."""
 
         def means(axes: Axes, data: pl.DataFrame) -> None:
+            def ms(gamma: int, k: int) -> float:
+                fct = self.of(f"1e3 * mean fct_established_s load=incast gamma={gamma} k={k}")
+                return float("nan") if (found := fct(data)) is None else found
+
             amp, dctcp = LOOKS["amp"].colour, LOOKS["dctcp"].colour
             shades = np.linspace(0.35, 1.0, len(self.ks))
             for k, shade, marker in zip(self.ks, shades, "os^D", strict=False):
-                y = [_ms(_fct(data, gamma, k)) for gamma in self.gammas]
+                y = [ms(gamma, k) for gamma in self.gammas]
                 dots = f"{marker}-"
                 axes.plot(self.gammas, y, dots, ms=4, color=amp, alpha=shade, label=f"AMP, k = {k}")
-                baseline = _ms(_fct(data, 0, k))
-                axes.axhline(baseline, ls=":", color=dctcp, alpha=shade, label=f"DCTCP, k = {k}")
+                axes.axhline(ms(0, k), ls=":", color=dctcp, alpha=shade, label=f"DCTCP, k = {k}")
             style.plain_log(axes)
 
         def alarms(axes: Axes, data: pl.DataFrame) -> None:
-            found = [_alarms(data, gamma) for gamma in self.gammas]
+            of = (f"mean suppressions load=calm gamma={gamma}" for gamma in self.gammas)
+            found = [self.of(one)(data) or 0.0 for one in of]
             axes.bar(self.gammas, found, color=LOOKS["amp"].colour)
 
         calm = "4 DCTCP flows and 1 AMP flow, {} links"
@@ -95,24 +99,8 @@ class Gamma(setting.Delayed):
         return float(np.exp(np.mean(np.log(np.array(means, dtype=float)))))
 
 
-def _fct(data: pl.DataFrame, gamma: int, k: int) -> float | None:
-    """Return the mean completion time in seconds; gamma 0 stands for DCTCP."""
-    scheme = "amp" if gamma else "dctcp"
-    at = {"load": "incast", "gamma": gamma, "scheme": scheme, "k": k}
-    return mean(data, "fct_established_s", **at)
-
-
-def _alarms(data: pl.DataFrame, gamma: int) -> float:
-    """Return the mean number of suppressions of the AMP flow in the calm mix."""
-    return mean(data, "suppressions", load="calm", gamma=gamma) or 0.0
-
-
 def _tag_gamma(point: Point, load: str, gamma: int) -> Point:
     return replace(point, keys={**point.keys, "load": load, "gamma": gamma})
-
-
-def _ms(value: float | None) -> float:
-    return float("nan") if value is None else 1e3 * value
 
 
 _LOOKS = (("#9ad9c5", "o"), ("#009e73", "s"), ("#00513b", "^"))
@@ -196,6 +184,7 @@ class Ssr(setting.Delayed):
     dctcp: tuple[int, ...] = Fig9.dctcp
     schemes: ClassVar = SCHEMES
     kinds: ClassVar = {"lengths": queues.lengths}
+    terms: ClassVar = {"queue": lambda rows: queues.median(rows.rename({"value": "queue_pkts"}))}
     bursts: int = incast.BURSTS
     duration_s: float = syndrome.DURATION_S
 
@@ -228,27 +217,15 @@ class Ssr(setting.Delayed):
             found = result.flows.select(pl.col("fct_established_s").alias("value"))
         return found.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
 
-    def fairness_off(self, data: pl.DataFrame) -> float | None:
-        """Return how far AMP's index without suppression is from the range of the others'."""
-        return _off({s: mean(data, "value", scheme=s) for s in (*OTHERS, WITHOUT)})
+    def off(self, data: pl.DataFrame) -> float | None:
+        """Return how far AMP without suppression is from the range of the other schemes.
 
-    def queue_off(self, data: pl.DataFrame) -> float | None:
-        """Return the same of the median queue."""
-        return _off(self._queues(data, (*OTHERS, WITHOUT)))
-
-    def medians(self, data: pl.DataFrame) -> str:
-        """Write the median queue of each scheme."""
-        return each_named(self._queues(data, (*OTHERS, WITHOUT)), "{}", "")
-
-    def _queues(self, data: pl.DataFrame, schemes: Sequence[str]) -> dict[str, int]:
-        found = queues.distributions(data.rename({"value": "queue_pkts"}), schemes)
-        return {scheme: of.quantile(0.5) for scheme, of in found.items()}
-
-
-def _off(found: Mapping[str, float | None]) -> float | None:
-    mine = found.get(WITHOUT)
-    others = [one for s in OTHERS if (one := found.get(s)) is not None]
-    return max(min(others) - mine, mine - max(others), 0) if others and mine is not None else None
+        It is of the median queue, or else of the mean of the values.
+        """
+        of = self.of("queue" if data["load"].first() == "queue" else "mean value")
+        mine, *others = (of(data.filter(scheme=scheme)) for scheme in (WITHOUT, *OTHERS))
+        known = [one for one in others if one is not None]
+        return max(min(known) - mine, mine - max(known), 0) if known and mine is not None else None
 
 
 def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:

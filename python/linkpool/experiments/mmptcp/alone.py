@@ -55,14 +55,10 @@ class Tab6(LongRuns):
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme."""
-        duration = f"{self.duration_s:g}s"
-        words: dict[str, Value] = {"topology": TREE.topology()}
-        transport = setting.transport(scheme)
-        written = scenario(
-            "mmptcp", "M-tab6", scheme=scheme, duration=duration, transport=transport, **words
-        )
-        work = TREE.hosts * 0.8e8 * self.duration_s / (8 * 1400)
-        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, work)
+        of: dict[str, Value] = {"topology": TREE.topology(), "transport": setting.transport(scheme)}
+        of |= {"duration": f"{self.duration_s:g}s"}
+        packets = TREE.hosts * 0.8e8 * self.duration_s / (8 * 1400)
+        return self.run("M-tab6", {"scheme": scheme}, seed, self.duration_s, packets, **of)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow and second, and one per port of a core switch and second."""
@@ -119,47 +115,24 @@ EVERY_S = 0.5
 SCHEMES = ("mmptcp", "mmptcp-lt", "tcp", "mptcp", "mptcp-faults")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The flows of one scheme and k.
+def _counted(rows: pl.DataFrame) -> pl.Series:
+    """Return the completion times of finished flows that count, in milliseconds.
 
     The paper's simulation gives up a connection whose SYN is unanswered when the last burst has
-    had its time. So `fct_s` has the completion times of the finished flows that were established
-    by then.
+    had its time. So these are of flows that were established by then.
     """
+    return 1e3 * rows.filter("counted")["fct_established_s"].drop_nulls()
 
-    flows: int
-    fct_s: pl.Series
 
-    @classmethod
-    def of(cls, flows: pl.DataFrame) -> "Cell":
-        """Return the cell of these flows."""
-        return cls(flows.height, flows.filter("counted")["fct_established_s"].drop_nulls())
-
-    @property
-    def fct(self) -> Sample:
-        """Describe the completion times, in seconds."""
-        return describe(self.fct_s.to_numpy())
-
-    @property
-    def completed(self) -> float | None:
-        """Return the share of all flows that finished and count."""
-        return self.fct_s.len() / self.flows if self.flows else None
-
-    def quantile_ms(self, q: float) -> float | None:
-        """Return a quantile of the completion times in milliseconds."""
-        value = self.fct_s.quantile(q, "linear")
-        return None if value is None else 1e3 * value
-
-    def __str__(self) -> str:
-        """Write the median, and the number of flows that do not count."""
-        median = self.quantile_ms(0.5)
-        if median is None:
-            return "no finished flow"
-        left_out = self.flows - self.fct_s.len()
-        return f"{median:.4g} ms" + (
-            f", {left_out:,} of {self.flows:,} flows not counted" if left_out else ""
-        )
+def medians(rows: pl.DataFrame) -> str:
+    """Write the median, and the number of flows that do not count."""
+    times = _counted(rows)
+    if times.is_empty():
+        return "no finished flow"
+    left_out = rows.height - times.len()
+    return f"{times.quantile(0.5, 'linear'):.4g} ms" + (
+        f", {left_out:,} of {rows.height:,} flows not counted" if left_out else ""
+    )
 
 
 @dataclass(frozen=True)
@@ -172,12 +145,7 @@ class Tab7(LongRuns):
     seeds: int = 20
     schemes: ClassVar = SCHEMES
     over: ClassVar = ("ks", "schemes")
-    terms: ClassVar = {
-        "median": lambda rows: Cell.of(rows).quantile_ms(0.5),
-        "medians": lambda rows: str(Cell.of(rows)),
-        "mean-fct": lambda rows: Cell.of(rows).fct.mean,
-        "completed": lambda rows: Cell.of(rows).completed,
-    }
+    terms: ClassVar = {"medians": medians}
 
     def point(self, seed: int, k: int, scheme: str) -> Point:
         """Return the run of bursts of so many flows."""
@@ -196,9 +164,9 @@ class Tab7(LongRuns):
         groups = [str(k) for k in self.ks]
 
         def times(axes: Axes, data: pl.DataFrame) -> None:
-            of = panels.of_each(Cell.of, data, SCHEMES, "k", self.ks)
+            of = panels.of_each(_counted, data, SCHEMES, "k", self.ks)
             low, middle, high = (
-                {s: [c.quantile_ms(q) for c in row] for s, row in of.items()}
+                {s: [times.quantile(q, "linear") for times in row] for s, row in of.items()}
                 for q in (0.25, 0.5, 0.75)
             )
             style.bars(axes, groups, middle)

@@ -160,18 +160,6 @@ class Cell:
         ports = self.rows.filter(pl.col("kind") == CORE, pl.col("offered") > 0)
         return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
 
-    @property
-    def dropped(self) -> float | None:
-        """Return the share of offered packets that the core switches drop, in per cent."""
-        ports = self.rows.filter(pl.col("kind") == CORE)
-        offered, drops = int(ports["offered"].sum()), int(ports["drops"].sum())
-        return 100 * drops / offered if offered else None
-
-    def percentile(self, q: float) -> float | None:
-        """Return a quantile of the completion times of short flows that finished, ms."""
-        value = self.short["fct_established_s"].drop_nulls().quantile(q, "linear")
-        return None if value is None else 1e3 * value
-
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the share of flows left out."""
         never = self.rows.filter(pl.col("kind") == SHORT, ~pl.col("established")).height
@@ -211,9 +199,6 @@ QUANTITIES: Mapping[str, Quantity] = {
     "each-goodput": lambda rows: Cell(rows).goodputs,
     "each-timeouts": lambda rows: Cell(rows).short["timeouts"].to_numpy(),
     "rates": lambda rows: with_sd(Cell(rows).goodput),
-    "dropped": lambda rows: Cell(rows).dropped,
-    "p99": lambda rows: Cell(rows).percentile(0.99),
-    "p99.9": lambda rows: Cell(rows).percentile(0.999),
 }
 
 

@@ -14,7 +14,7 @@ from linkpool.columns import Column
 from linkpool.experiments import panels
 from linkpool.experiments.declared import Kept, LongRuns
 from linkpool.experiments.formulas import Found
-from linkpool.experiments.mmptcp import mixed, setting, summary
+from linkpool.experiments.mmptcp import mixed, setting
 from linkpool.experiments.mmptcp.mixed import (
     LONG,
     LONG_SHARE,
@@ -27,7 +27,7 @@ from linkpool.experiments.mmptcp.mixed import (
 from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.experiments.mmptcp.summary import Summarised, summarise
 from linkpool.experiments.rows import by_seed
-from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.scenarios import read, scenario
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Verdict, above, grade, weakest
@@ -64,7 +64,6 @@ class Tab4(Summarised):
     trees: tuple[Tree, ...] = TREES
     thresholds: tuple[str, ...] = THRESHOLDS
     over: ClassVar = ("trees", "thresholds")
-    terms: ClassVar = {**summary.QUANTITIES, "recovered": lambda rows: _recovered(rows)}
 
     def point(self, seed: int, tree: Tree, threshold: str) -> Point:
         """Return the run with a threshold."""
@@ -85,7 +84,7 @@ class Tab4(Summarised):
     def spurious(self, data: pl.DataFrame) -> Found:
         """Judge the flows with a fast retransmission at thresholds of 3, 9 and 23."""
         note = "fewer at 9 than at 3 and at most 1% at 23; partly: fewer at 23 than at 3"
-        three, nine, most = (_recovered(data.filter(threshold=t)) for t in ("3", "9", "23"))
+        three, nine, most = (self.of(f"recovered threshold={t}")(data) for t in ("3", "9", "23"))
         if three is None or nine is None or most is None:
             return Found.of("no data", grade(False, False, note))
         judged = grade(three > nine and most <= 0.01, three > most, note)
@@ -140,37 +139,11 @@ class Tab4(Summarised):
         return Frame(both, self.title, (4.6, 2.6), sharey=False, key=1)
 
 
-def _recovered(rows: pl.DataFrame) -> float | None:
-    """Return the share of established short flows that met a fast retransmission."""
-    flows = int(rows["short"].sum())
-    return int(rows[RECOVERED.name].sum()) / flows if flows else None
-
-
 SCHEMES = tuple(f"mmptcp{end}" for end in ENDS)
 ESTABLISHED = (pl.col("label") == SHORT) & pl.col("established_s").is_not_null()
 """Short flows that were established: the paper counts only these."""
 NO_TIMES = pl.Series("fct_established_s", dtype=pl.Float64)
 THRESHOLDS_KB = (100, 200, 400, 600, 800, 1024)
-UNIFORM: Value = {"uniform": ["1KB", "1024KB"]}
-PACKET = 1400
-MEASURED: Value = {
-    "cdf": [
-        [1, 0.0],
-        [PACKET, 0.5],
-        [2 * PACKET, 0.6],
-        [3 * PACKET, 0.7],
-        [7 * PACKET, 0.8],
-        [267 * PACKET, 0.9],
-        [2107 * PACKET, 1.0],
-    ],
-    "interpolation": "linear",
-}
-"""Half of the flows are of one packet, 90% of fewer than 267, and none reaches 3 MB."""
-
-
-def _quantile(rows: pl.DataFrame, q: float) -> float | None:
-    """Return a quantile of the completion times of short flows that finished, ms."""
-    return (1e3 * rows["fct_established_s"].drop_nulls()).quantile(q, "linear")
 
 
 @dataclass(frozen=True)
@@ -182,17 +155,12 @@ class Thresholds(LongRuns):
     thresholds_kb: tuple[int, ...] = THRESHOLDS_KB
     schemes: ClassVar = SCHEMES
     varied: ClassVar = ("threshold_kb", "thresholds_kb")
-    terms: ClassVar = {
-        "p50": partial(_quantile, q=0.5),
-        "p99": partial(_quantile, q=0.99),
-        "p99.9": partial(_quantile, q=0.999),
-    }
     over: ClassVar = ("schemes", "thresholds_kb")
     kept: ClassVar = Kept("flows", ["fct_established_s"], ESTABLISHED)
 
     def point(self, seed: int, scheme: str, threshold: int) -> Point:
         """Return the run of a scheme with a threshold."""
-        size = UNIFORM if self.size == "uniform" else MEASURED
+        size = read("mmptcp", "scenarios")["sizes"][self.size]
         keys = {"switch_bytes": f"{threshold}KB"}
         mix = Mix(scheme, scheme, ARRIVALS, self.duration_s, size=size, keys=keys)
         return mix.point({"scheme": scheme, "threshold_kb": threshold}, seed)

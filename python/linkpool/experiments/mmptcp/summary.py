@@ -72,22 +72,13 @@ class Cell:
         """Return the mean drop rate of the core switches' ports, by second, in per cent."""
         return _weighted(self.rows, "busy_ports", "loss", 100)
 
-    @property
-    def with_timeout(self) -> float | None:
-        """Return the share of established short flows that met a timeout."""
-        flows = int(self.rows["short"].sum())
-        return int(self.rows["with_timeout"].sum()) / flows if flows else None
-
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the number of flows left out."""
         left_out = int(self.rows["short"].sum()) - int(self.rows["finished"].sum())
         return mixed.written(self.fct, left_out, int(self.rows["not_established"].sum()))
 
 
-QUANTITIES: Mapping[str, Quantity] = {
-    **mixed.quantities(Cell),
-    "with-timeout": lambda rows: Cell(rows).with_timeout,
-}
+QUANTITIES: Mapping[str, Quantity] = mixed.quantities(Cell)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -133,32 +132,14 @@ PHASE_2 = {"mmptcp-fc": "fully-coupled", "mmptcp-uc": "uncoupled", "mmptcp": "li
 """By scheme of Table 8: the algorithm of phase 2."""
 
 
-def _access(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter(pl.col("kind") == ACCESS)
-
-
 def _access_loss(rows: pl.DataFrame) -> float | None:
     """Return the mean loss of the links between hosts and racks, in per cent, over seconds.
 
     The paper's column has the same "(mean)" as that of the core, which is the mean over ports: in
     Tables 2 and 3 TCP's and PS's losses tell this from the share of all packets.
     """
-    busy = _access(rows).filter(pl.col("offered") > 0)
+    busy = rows.filter(pl.col("kind") == ACCESS, pl.col("offered") > 0)
     return describe((100 * busy["drops"] / busy["offered"]).to_numpy()).mean
-
-
-def _access_dropped(rows: pl.DataFrame) -> float | None:
-    """Return the share of all packets that these links drop, in per cent."""
-    offered, drops = (int(_access(rows)[column].sum()) for column in ("offered", "drops"))
-    return 100 * drops / offered if offered else None
-
-
-def _tails(data: pl.DataFrame, end: str) -> Found:
-    """Judge the tails: uncoupled above both others, and fully coupled above linked increases."""
-    schemes = [f"{scheme}{end}" for scheme in ("mmptcp-uc", "mmptcp-fc", "mmptcp")]
-    uncoupled, fully, linked = (by_seed(data, QUANTITIES["p99"], scheme=s) for s in schemes)
-    worst, second = together(above(uncoupled, fully, linked)), above(fully, linked)
-    return Found.of("", worst if worst.verdict is Verdict.NOT else together(worst, second))
 
 
 @dataclass(frozen=True)
@@ -169,9 +150,18 @@ class Tab8(Table):
     terms: ClassVar[Mapping[str, Quantity]] = {
         **QUANTITIES,
         "access-loss": _access_loss,
-        "access-dropped": _access_dropped,
-        **{f"tails{end}": partial(_tails, end=end) for end in ENDS},
     }
+
+    def tails(self, data: pl.DataFrame, end: str = "") -> Found:
+        """Judge the tails: uncoupled above both others, fully coupled above linked increases."""
+        schemes = [f"{scheme}{end}" for scheme in ("mmptcp-uc", "mmptcp-fc", "mmptcp")]
+        uncoupled, fully, linked = (by_seed(data, self.of("p99"), scheme=s) for s in schemes)
+        worst, second = together(above(uncoupled, fully, linked)), above(fully, linked)
+        return Found.of("", worst if worst.verdict is Verdict.NOT else together(worst, second))
+
+    def tails_faults(self, data: pl.DataFrame) -> Found:
+        """Judge the same of those with faults."""
+        return self.tails(data, "-faults")
 
     def mix(self, scheme: str) -> Mix:
         """Return the settings of a scheme: MMPTCP with or without faults."""

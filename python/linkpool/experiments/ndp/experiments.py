@@ -16,41 +16,22 @@ from matplotlib.figure import Figure
 from linkpool.experiments.declared import Kept, Published
 from linkpool.experiments.formulas import Found
 from linkpool.experiments.rows import mean
-from linkpool.experiments.scenarios import transport
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.experiment import Experiment
 from linkpool.study.point import Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table
 
-RATE = "10Gbps"
 RATE_BPS = 10e9
-DELAY = "1us"
 PAYLOAD, HEADER = 8936, 64
 
-
-def queue(scheme: str) -> Table:
-    """Return the queues that a scheme's switches have."""
-    if scheme == "ndp":
-        return {"discipline": "trimming"}
-    return {"limit": 200, **({"mark": 30} if scheme == "dctcp" else {})}
-
-
-def fat_tree(k: int) -> Table:
-    """Return a fat-tree of k-port switches."""
-    return {"fat-tree": {"k": k, "rate": RATE, "delay": DELAY}}
-
-
-def scenario(name: str, scheme: str, k: int, **keys: Value) -> dict[str, Value]:
-    """Return a scenario of one scheme in a fat-tree, with these further keys."""
-    return {
-        "name": name,
-        "topology": fat_tree(k),
-        "queue": queue(scheme),
-        "transport": {scheme: transport("ndp", scheme)},
-        **keys,
-    }
+QUEUES: Mapping[str, Table] = {
+    "ndp": {"discipline": "trimming"},
+    "mptcp": {"limit": 200},
+    "dctcp": {"limit": 200, "mark": 30},
+}
+"""Of the switches, by scheme."""
 
 
 GOODPUT = (8 * pl.col("measured_bytes") / pl.col("measured_s")).alias("goodput_bps")
@@ -62,29 +43,22 @@ class LongFlows(Published, ABC):
 
     Attributes:
         duration_s: simulated seconds.
-        warm_up_s: of these, the seconds that are not measured.
 
     """
 
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    warm_up_s: ClassVar[float]
     kept: ClassVar = Kept("flows", ["flow", GOODPUT])
 
     def extent(self) -> str:
         """Say how long it runs."""
         return f"{1e3 * self.duration_s:g} ms simulated, {self.seeds} seeds"
 
-    def written(self, name: str, scheme: str, k: int, workload: Table) -> dict[str, Value]:
-        """Return a scenario of this duration."""
-        return scenario(
-            name,
-            scheme,
-            k,
-            duration=f"{round(self.duration_s * 1e6)}us",
-            measure={"warm_up": f"{round(self.warm_up_s * 1e6)}us"},
-            workload=workload,
-        )
+    def flows(self, keys: Keys, seed: int, links: float) -> Point:
+        """Return a run in which as much is sent as so many links carry."""
+        packets = links * self.duration_s * RATE_BPS / 72_000
+        words = {"us": round(self.duration_s * 1e6), "queue": QUEUES[str(keys["scheme"])]}
+        return self.run(self.id, keys, seed, self.duration_s, packets, **words)
 
 
 @dataclass(frozen=True)
@@ -92,16 +66,12 @@ class Permutation(LongFlows):
     """A permutation in fat-trees, for a while; goodput of each flow after the first 5 ms."""
 
     ks: tuple[int, ...] = (8, 12)
-    warm_up_s: ClassVar = 0.005
     cuts: ClassVar = {"duration_s": (3, 0.006)}
     over: ClassVar = ("ks", "schemes")
 
     def point(self, seed: int, k: int, scheme: str) -> Point:
         """Return the run of a scheme in a fat-tree."""
-        workload: Table = {"permutation": [{"transport": scheme}]}
-        text = dumps(self.written(f"permutation, k = {k}, {scheme}", scheme, k, workload))
-        packets = k**3 / 4 * self.duration_s * RATE_BPS / 72_000
-        return Point({"k": k, "scheme": scheme}, text, seed, self.duration_s, packets)
+        return self.flows({"k": k, "scheme": scheme}, seed, k**3 / 4)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the goodput of flows in their order, as the paper does."""
@@ -128,34 +98,26 @@ def _rates(data: pl.DataFrame, scheme: str) -> list[float]:
     return data.filter(scheme=scheme)["goodput_bps"].to_list()
 
 
-RECEIVERS = ("h4", "h8", "h10", "h12")
-SENDER, OTHER = "h0", "h6"
+FLOWS = ("to h4", "to h8", "to h10", "to h12", "h6 to h4")
 
 
 @dataclass(frozen=True)
 class InOut(LongFlows):
     """One host sends to four, which share its link; another sends to the first of the four."""
 
-    warm_up_s: ClassVar = 0.002
     cuts: ClassVar = {"duration_s": (3, 0.003)}
     over: ClassVar = ("schemes",)
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme."""
-        pairs = [*((SENDER, to) for to in RECEIVERS), (OTHER, RECEIVERS[0])]
-        flows: list[Value] = [{"transport": scheme, "from": a, "to": b} for a, b in pairs]
-        name = f"one sender to four receivers, {scheme}"
-        text = dumps(self.written(name, scheme, 4, {"flow": flows}))
-        packets = 2 * self.duration_s * RATE_BPS / 72_000
-        return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
+        return self.flows({"scheme": scheme}, seed, 2)
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the goodput of each flow."""
         figure, axes = style.panels(1, 1, "one sender to four receivers, and another", (5, 3.2))
-        names = [f"to {to}" for to in RECEIVERS] + [f"{OTHER} to {RECEIVERS[0]}"]
         means = {s: [_gbps(data, s, f) for f in range(5)] for s in self.schemes}
         zeros: dict[str, list[float | None]] = {s: [0.0] * 5 for s in self.schemes}
-        style.bars(axes[0, 0], names, means, zeros)
+        style.bars(axes[0, 0], FLOWS, means, zeros)
         axes[0, 0].set_ylabel("goodput (Gbps)")
         style.legend(figure, axes[0, 0])
         return figure
@@ -167,7 +129,6 @@ def _gbps(data: pl.DataFrame, scheme: str, flow: int) -> float | None:
 
 
 SIZE = 450_000
-K = 12
 
 
 def bottleneck_s(senders: int) -> float:
@@ -192,18 +153,9 @@ class Incast(Published):
 
     def point(self, seed: int, senders: int, scheme: str) -> Point:
         """Return the run of so many senders."""
-        burst: Table = {
-            "transport": scheme,
-            "senders": senders,
-            "receiver": "h0",
-            "size": f"{SIZE}B",
-            "every": "10s",
-        }
-        name = f"incast of {senders}, {scheme}"
-        workload: Table = {"incast": [burst]}
-        written = scenario(name, scheme, K, duration="10s", workload=workload)
         keys: Keys = {"senders": senders, "scheme": scheme}
-        return Point(keys, dumps(written), seed, bottleneck_s(senders), senders * 51)
+        least_s = bottleneck_s(senders)
+        return self.run("N-incast", keys, seed, least_s, senders * 51, queue=QUEUES[scheme])
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return one row: the first and the last completion."""

@@ -10,17 +10,16 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
 from linkpool.experiments.formulas import Found
-from linkpool.experiments.rows import mean, ratio, spread
-from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.rows import mean, spread
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import grade
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Keys, Point
+from linkpool.study.point import Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 COLLISION, PERMUTATION = "collision", "permutation"
 SCHEMES: dict[str, tuple[str, Table]] = {
@@ -37,12 +36,6 @@ SHARED, LOSS = "s0.0->h1", 0.002
 
 JOINS_S = 5.0
 """When the second flow of the collision starts."""
-
-
-def _long(rows: pl.DataFrame) -> float | None:
-    """Return the share of a flow's payload that takes the longer route."""
-    parts = (rows.filter(subflow=1), rows)
-    return ratio(*(float(of["goodput_bps"].sum()) for of in parts))
 
 
 def _rate(rows: pl.DataFrame, best: bool = False) -> float | None:
@@ -63,7 +56,7 @@ class BCube(Published):
     cases: ClassVar = (COLLISION, PERMUTATION)
     schemes: ClassVar = tuple(SCHEMES)
     over: ClassVar = ("cases", "schemes")
-    terms: ClassVar = {"long": _long, "rate": _rate, "best": partial(_rate, best=True)}
+    terms: ClassVar = {"rate": _rate, "best": partial(_rate, best=True)}
     said: ClassVar = "{after_s:g} s and {duration_s:g} s simulated"
     cuts: ClassVar = {"after_s": (3, 0.004), "duration_s": (3, 0.004)}
 
@@ -85,11 +78,12 @@ class BCube(Published):
             rng = random.Random(f"T-bcube, seed {seed}")
             pairs = trees.permutation(range(int(n ** (k + 1))), rng)
             flows = [_flow(scheme, a, b) for a, b in pairs]
-        written = scenario(
-            "talk",
+        return self.run(
             "T-bcube",
-            case=case,
-            scheme=scheme,
+            {"case": case, "scheme": scheme},
+            seed,
+            end,
+            trees.packets((k + 1) * len(flows), end),
             duration=trees.seconds(end),
             topology={"bcube": {"n": n, "k": k, "rate": trees.RATE, "delay": trees.DELAY}},
             transports=transports,
@@ -97,9 +91,6 @@ class BCube(Published):
             record=trees.record(end, start),
             losses=[{"links": [SHARED], "loss": LOSS}] if collides else None,
         )
-        keys: Keys = {"case": case, "scheme": scheme}
-        cost = trees.packets((k + 1) * len(flows), end)
-        return Point(keys, dumps(written), seed, end, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return what each subflow got, and what all flows could have had at once."""

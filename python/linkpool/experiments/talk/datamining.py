@@ -10,12 +10,11 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Kept, LongRuns
 from linkpool.experiments.rows import spread
-from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
-from linkpool.study.toml import Table, dumps
+from linkpool.study.toml import Table
 
 PERIODS_MS = (1000, 100, 10)
 """From one look of the scheduler to the next."""
@@ -41,23 +40,22 @@ class Scatter(trees.Timed):
     k: int = 8
     schemes: ClassVar = tuple(CHOICES)
     over: ClassVar = ("schemes",)
-    terms: ClassVar = {"mbps": lambda rows: (1e-6 * rows["goodput_bps"]).mean()}
 
     def point(self, seed: int, scheme: str) -> Point:
         """Return the run of a scheme; a central scheduler has a period."""
         _, central, period = scheme.partition("central-")
         placement: Table = {"placement": {"period": period, "share": SHARE}}
-        written = scenario(
-            "talk",
+        return self.run(
             "T-scatter",
-            scheme=scheme,
+            {"scheme": scheme},
+            seed,
+            self.duration_s,
+            trees.packets(self.k**3 // 4, self.duration_s),
             duration=trees.seconds(self.duration_s),
             topology=trees.fat_tree(self.k),
             routing=placement if central else None,
             transport=CHOICES[scheme][1],
         )
-        cost = trees.packets(self.k**3 // 4, self.duration_s)
-        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each host."""
@@ -72,7 +70,7 @@ class Scatter(trees.Timed):
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
             for i, (scheme, (name, _)) in enumerate(CHOICES.items()):
-                mean = spread(data, self.terms["mbps"], scheme=scheme)
+                mean = spread(data, self.quantity("mbps"), scheme=scheme)
                 if mean.value is None or mean.low is None or mean.high is None:
                     continue
                 error = [[mean.value - mean.low], [mean.high - mean.value]]
@@ -135,18 +133,18 @@ class Ec2(LongRuns):
             for step in range(1, len(tenants))
             for i, source in enumerate(tenants)
         ]
-        written = scenario(
-            "talk",
+        return self.run(
             "T-ec2",
-            scheme=scheme,
+            {"scheme": scheme},
+            seed,
+            self.duration_s,
+            trees.packets(hosts // 2, self.duration_s),
             duration=trees.seconds(self.duration_s),
             topology=trees.fat_tree(self.k),
             transport=SCHEMES[scheme],
             tcp=trees.tcp(),
             flows=[*flows],
         )
-        cost = trees.packets(hosts // 2, self.duration_s)
-        return Point({"scheme": scheme}, dumps(written), seed, self.duration_s, cost)
 
     def frame(self) -> Frame:
         """Return the goodputs of all turns, ranked."""

@@ -12,13 +12,12 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
 from linkpool.experiments.formulas import Found, Quantity
-from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study.claims import Judged, about, grade, no_data, under, weakest
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 USER = "user"
 """The label of the flows that are looked at."""
@@ -54,10 +53,11 @@ class Goal(Published, ABC):
         rows = result.subflows.join(users, on="flow").sort("flow", "subflow")
         return rows.select("flow", "subflow", goodput)
 
-    def written(self, name: str, scheme: str, **words: Value) -> str:
-        """Return a scenario of users."""
-        of = {"scheme": scheme, "duration": f"{self.duration_s:g}s", **words}
-        return dumps(scenario("talk", name, **of))
+    def run_of(self, scheme: str, seed: int, mbps: float, **words: Value) -> Point:
+        """Return a run of users who get so much together."""
+        packets = mbps * 1e6 / 11_696 * self.duration_s
+        words |= {"duration": f"{self.duration_s:g}s"}
+        return self.run(self.id, {"scheme": scheme}, seed, self.duration_s, packets, **words)
 
 
 def user(scheme: str, ends: tuple[str, str], rng: Random, paths: list[Value]) -> Value:
@@ -214,9 +214,7 @@ class Eff(Goal):
             for u in range(USERS_OF_PAIR)
         ]
         of: dict[str, Value] = {"topology": graph(), "transport": transport(scheme)}
-        text = self.written("T-eff", scheme, **of, flows=flows)
-        packets = 3 * USERS_OF_PAIR * SHARE_MBPS * 1e6 / 11_696 * self.duration_s
-        return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
+        return self.run_of(scheme, seed, 3 * USERS_OF_PAIR * SHARE_MBPS, **of, flows=flows)
 
     def frame(self) -> Frame:
         """Return each algorithm's goodput over the short and the long paths, beside theory."""
@@ -294,9 +292,7 @@ class Fair(Goal):
         ]
         own = transport("reno" if scheme in ALONE else scheme)
         of: dict[str, Value] = {"delays": delays, "losses": losses, "transport": own}
-        text = self.written("T-fair", scheme, **of, flows=users)
-        packets = USERS * (WIFI_MBPS + CELL_MBPS) * 1e6 / 11_696 * self.duration_s
-        return Point({"scheme": scheme}, text, seed, self.duration_s, packets)
+        return self.run_of(scheme, seed, USERS * (WIFI_MBPS + CELL_MBPS), **of, flows=users)
 
     def frame(self) -> Frame:
         """Return the user's goodput over each path, beside theory."""

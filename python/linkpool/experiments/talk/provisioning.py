@@ -7,13 +7,12 @@ from typing import ClassVar
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments.rows import mean, ratio, spread
+from linkpool.experiments.rows import spread
 from linkpool.experiments.talk import trees
 from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table
 
 PERMUTATION, RANDOM = "permutation", "random"
@@ -22,7 +21,6 @@ COLOURS = {"tcp": "#7f7f7f", "mptcp": "#0072b2"}
 SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(8)}
 LOADS = (5, 10, 20, 25, 30, 40, 60, 100)
 """Hosts that send, in per cent; with 25 they could just fill the core."""
-MBPS = 1e-6 * pl.col("goodput_bps").mean()
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,6 @@ class Oversub(trees.Timed):
     over: ClassVar = ("matrices", "loads", "schemes")
     apart: ClassVar = ("matrix", "matrices")
     varied: ClassVar = ("load", "loads")
-    terms: ClassVar = {"gain": lambda rows: _gain(rows)}
 
     def point(self, seed: int, matrix: str, load: int, scheme: str) -> Point:
         """Return the run in which so many per cent of the hosts send."""
@@ -49,11 +46,10 @@ class Oversub(trees.Timed):
         pairs = [(a, to[a] if matrix == PERMUTATION else _other(a, hosts, rng)) for a in senders]
         name = f"{matrix}, {load}% of {hosts} hosts, {scheme}"
         fabric = trees.fat_tree(self.k, hosts_per_edge=per_edge)
-        flows = trees.flows(scheme, pairs)
-        text = trees.long_flows(name, self.duration_s, fabric, scheme, SCHEMES[scheme], flows)
-        cost = trees.packets(min(len(pairs), hosts // 4), self.duration_s)
+        of: Table = {"transport": SCHEMES[scheme], "workload": trees.flows(scheme, pairs)}
         keys: Keys = {"matrix": matrix, "scheme": scheme, "load": load}
-        return Point(keys, text, seed, self.duration_s, cost)
+        links = min(len(pairs), hosts // 4)
+        return self.long_flows(name, keys, seed, links, topology=fabric, **of)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow."""
@@ -65,15 +61,14 @@ class Oversub(trees.Timed):
         def goodputs(axes: Axes, data: pl.DataFrame) -> None:
             for matrix, dash in DASHES.items():
                 for scheme, colour in COLOURS.items():
-                    at = {"matrix": matrix, "scheme": scheme}
-                    y = [_or_nan(spread(data, MBPS, load=load, **at)) for load in self.loads]
+                    y = self._by_load(data, "mbps", matrix=matrix, scheme=scheme)
                     label = f"{scheme.upper()}, {matrix}"
                     axes.plot(self.loads, y, dash, color=colour, label=label)
             axes.legend()
 
         def gains(axes: Axes, data: pl.DataFrame) -> None:
             for matrix, dash in DASHES.items():
-                y = [_or_nan(spread(data, _gain, matrix=matrix, load=load)) for load in self.loads]
+                y = self._by_load(data, "gain", matrix=matrix)
                 axes.plot(self.loads, y, dash, color=COLOURS["mptcp"], label=matrix)
             axes.legend()
 
@@ -84,19 +79,15 @@ class Oversub(trees.Timed):
         ]
         return Frame(panels, self.title, (4.4, 2.8), sharey=False, legend=0, together=True)
 
+    def _by_load(self, data: pl.DataFrame, name: str, **keys: str) -> list[float]:
+        of = self.quantity(name)
+        found = (spread(data, of, load=load, **keys).value for load in self.loads)
+        return [float("nan") if value is None else value for value in found]
+
 
 def _other(host: int, hosts: int, rng: random.Random) -> int:
     found = rng.randrange(hosts - 1)
     return found + (found >= host)
-
-
-def _gain(rows: pl.DataFrame) -> float | None:
-    """Return MPTCP's mean goodput over TCP's."""
-    return ratio(*(mean(rows, "goodput_bps", scheme=scheme) for scheme in ("mptcp", "tcp")))
-
-
-def _or_nan(spread: Spread) -> float:
-    return float("nan") if spread.value is None else spread.value
 
 
 HALF, LOCAL = "half", "local"
@@ -127,12 +118,9 @@ class Dual(trees.Timed):
         pairs = self._pairs(workload, random.Random(f"T-dual, {workload}, seed {seed}"))
         name = f"{WORKLOADS[workload]}, {scheme}, {nics} NICs"
         fabric = trees.fat_tree(self.k, nics=nics)
-        flows = trees.flows(scheme, pairs)
-        transport = OF_NICS[scheme][1]
-        text = trees.long_flows(name, self.duration_s, fabric, scheme, transport, flows)
-        cost = trees.packets(nics * len(pairs), self.duration_s)
+        of: Table = {"transport": OF_NICS[scheme][1], "workload": trees.flows(scheme, pairs)}
         keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
-        return Point(keys, text, seed, self.duration_s, cost)
+        return self.long_flows(name, keys, seed, nics * len(pairs), topology=fabric, **of)
 
     def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
         """Return the pairs of senders and receivers; a permutation of the senders."""

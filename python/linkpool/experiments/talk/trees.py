@@ -7,9 +7,8 @@ paper's fat-trees, which simulate the same transport.
 import random
 import threading
 from abc import ABC
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, TypeVar, cast
 
 import numpy as np
@@ -17,16 +16,14 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
-from linkpool.experiments.formulas import Quantity
-from linkpool.experiments.rows import mean, ratio, spread, values
-from linkpool.experiments.scenarios import scenario
+from linkpool.experiments.rows import spread, values
 from linkpool.optimum.network import Floats
 from linkpool.optimum.problem import Measured, Problem
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study.frame import Frame, Panel
-from linkpool.study.point import Point
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.point import Keys, Point
+from linkpool.study.toml import Table, Value
 
 RATE = "100Mbps"
 RATE_BPS = 100e6
@@ -42,6 +39,14 @@ class Timed(Published, ABC):
     duration_s: float = 20.0
     said: ClassVar = "{duration_s:g} s simulated"
     cuts: ClassVar = {"duration_s": (3, 0.004)}
+
+    def long_flows(self, name: str, keys: Keys, seed: int, links: int, **words: Value) -> Point:
+        """Return a run of long flows that fill so many links of hosts."""
+        time: Table = {"duration": seconds(self.duration_s), "record": record(self.duration_s)}
+        words |= {"name": name, **time}
+        return self.run(
+            "long", keys, seed, self.duration_s, packets(links, self.duration_s), **words
+        )
 
 
 def fat_tree(k: int, **keys: Value) -> Table:
@@ -76,25 +81,6 @@ def record(end_s: float, start_s: float = 0.0) -> Table:
     """Return the record of the rates in the second half of the time from `start_s` to the end."""
     quarter = (end_s - start_s) / 4
     return {"rate": {"every": seconds(quarter), "from": seconds(start_s + 2 * quarter)}}
-
-
-def long_flows(
-    name: str, duration_s: float, topology: Table, scheme: str, transport: Table, workload: Table
-) -> str:
-    """Return a scenario of long flows, as TOML."""
-    return dumps(
-        scenario(
-            "talk",
-            "long",
-            name=name,
-            duration=seconds(duration_s),
-            topology=topology,
-            scheme=scheme,
-            transport=transport,
-            workload=workload,
-            record=record(duration_s),
-        )
-    )
 
 
 def subflow_goodputs(result: Result) -> pl.DataFrame:
@@ -156,11 +142,6 @@ ONE, FULL = 1, 8
 """The talk's numbers of paths."""
 
 
-def _share(rows: pl.DataFrame, column: str = "goodput_bps") -> float | None:
-    """Return the mean rate over the optimum."""
-    return ratio(mean(rows, column), mean(rows, "optimum_bps"))
-
-
 @dataclass(frozen=True)
 class Paths(Timed):
     """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
@@ -169,16 +150,17 @@ class Paths(Timed):
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
     over: ClassVar = ("subflows",)
     varied: ClassVar = ("subflows", "subflows")
-    terms: ClassVar[Mapping[str, Quantity]] = {"share": _share}
 
     def point(self, seed: int, subflows: int) -> Point:
         """Return the run with so many subflows."""
-        workload: Table = {"permutation": [{"transport": "mptcp"}]}
-        name, own = f"permutation, {subflows} subflows", mptcp(subflows)
-        fabric = fat_tree(self.k)
-        text = long_flows(name, self.duration_s, fabric, "mptcp", own, workload)
-        cost = packets(self.k**3 // 4, self.duration_s)
-        return Point({"subflows": subflows}, text, seed, self.duration_s, cost)
+        of: Table = {
+            "topology": fat_tree(self.k),
+            "scheme": "mptcp",
+            "transport": mptcp(subflows),
+            "workload": {"permutation": [{"transport": "mptcp"}]},
+        }
+        name = f"permutation, {subflows} subflows"
+        return self.long_flows(name, {"subflows": subflows}, seed, self.k**3 // 4, **of)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each flow, and its rate under the best sharing."""
@@ -196,7 +178,7 @@ class Paths(Timed):
 
         def paint(axes: Axes, data: pl.DataFrame) -> None:
             for column, (label, colour, dash) in looks.items():
-                of = partial(_share, column=column)
+                of = self.of(f"mean {column} / mean optimum_bps")
                 found = [(n, spread(data, of, subflows=n)) for n in self.subflows]
                 rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
                 x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
@@ -220,8 +202,6 @@ class Ecmp(Paths):
     ends: ClassVar = (ONE, FULL)
     over: ClassVar = ("ends",)
     terms: ClassVar = {
-        "mbps": lambda rows: (1e-6 * rows["goodput_bps"]).mean(),
-        "slowest": lambda rows: (1e-6 * rows["goodput_bps"]).quantile(0.1, "linear"),
         "jain": lambda rows: jain(rows["goodput_bps"].to_list()),
     }
 

@@ -15,22 +15,16 @@ from matplotlib.axes import Axes
 
 from linkpool.experiments.declared import Published
 from linkpool.experiments.rows import mean, ratio
-from linkpool.experiments.scenarios import scenario, transport
+from linkpool.experiments.scenarios import transport
 from linkpool.result import Result
 from linkpool.stats import jain
 from linkpool.study.claims import Ledger
 from linkpool.study.frame import Panel
 from linkpool.study.point import Keys, Point
-from linkpool.study.toml import Table, Value, dumps
 
 PACKET_BITS = 8 * 1500
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 DASHES = ("-", "--", ":")
-
-
-def xmp(beta: int, subflows: int, **keys: Value) -> Table:
-    """Return XMP with so many subflows."""
-    return transport("xmp", "xmp-2", beta=beta, subflows=subflows, **keys)
 
 
 def mean_rate(
@@ -161,11 +155,12 @@ class Fig1(Rates):
         starts = {
             f"start{n + 1}": f"{1e6 * n * STEP_S + rng.randrange(1000):.0f}" for n in range(FLOWS)
         }
-        own = xmp(2, 1) if scheme == "xmp" else transport("xmp", "dctcp")
-        words: dict[str, Value] = {"mark": mark, "transport": own, **starts}
-        text = dumps(scenario("xmp", "X-fig1", scheme=scheme, **words))
+        own = transport("xmp", "dctcp")
+        if scheme == "xmp":
+            own = transport("xmp", "xmp-2", beta=2, subflows=1)
         keys: Keys = {"scheme": scheme, "k": mark}
-        return Point(keys, text, seed, END_1_S, END_1_S * RATE_BPS / PACKET_BITS)
+        packets = END_1_S * RATE_BPS / PACKET_BITS
+        return self.run("X-fig1", keys, seed, END_1_S, packets, transport=own, **starts)
 
 
 def _worst(run: pl.DataFrame) -> float | None:
@@ -186,14 +181,7 @@ def _use(run: pl.DataFrame) -> float | None:
 
 
 END_S = 30.0
-PHASES = {
-    "1": (1.0, 5.0),
-    "2": (6.0, 10.0),
-    "3": (11.0, 15.0),
-    "4": (16.0, 20.0),
-    "5": (21.0, 25.0),
-    "6": (26.0, 30.0),
-}
+PHASES = {str(i + 1): (5.0 * i + 1.0, 5.0 * i + 5.0) for i in range(6)}
 """From a second after an event to the next one."""
 FLOWS_OF = {
     "1": ("Flow 1", "Flow 3"),
@@ -215,10 +203,7 @@ class Fig6(Rates):
 
     def point(self, seed: int, beta: int) -> Point:
         """Return the run with a beta."""
-        one, two = xmp(beta, 1), xmp(beta, 2)
-        three = xmp(beta, 3, join_at=["5s", "15s"])
-        text = dumps(scenario("xmp", "X-fig6", beta=beta, one=one, two=two, three=three))
-        return Point({"beta": beta}, text, seed, END_S, END_S * 300e6 / PACKET_BITS)
+        return self.run("X-fig6", {"beta": beta}, seed, END_S, END_S * 300e6 / PACKET_BITS)
 
     def judge(self, ledger: Ledger, data: pl.DataFrame) -> None:
         """Judge the fairness with each beta, between each two events."""

@@ -9,14 +9,12 @@ import numpy as np
 import polars as pl
 
 from linkpool.experiments.rows import ratio, spread
-from linkpool.experiments.scenarios import scenario
 from linkpool.experiments.xmp import rates
 from linkpool.result import Result
 from linkpool.study.claims import Judged, Ledger, grade, together
 from linkpool.study.frame import Frame
 from linkpool.study.point import Keys, Point
 from linkpool.study.statistics import Spread
-from linkpool.study.toml import dumps
 from linkpool.units import show_rate
 
 LEAST_CUT = 0.6
@@ -67,9 +65,8 @@ class Fig4(rates.Rates):
 
     def point(self, seed: int, beta: int) -> Point:
         """Return the run with a beta."""
-        one, two = rates.xmp(beta, 1), rates.xmp(beta, 2, paths="disjoint")
-        text = dumps(scenario("xmp", "X-fig4", beta=beta, one=one, two=two))
-        return Point({"beta": beta}, text, seed, END_S, 2 * END_S * 300e6 / rates.PACKET_BITS)
+        packets = 2 * END_S * 300e6 / rates.PACKET_BITS
+        return self.run("X-fig4", {"beta": beta}, seed, END_S, packets)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the rates, and whether the flows of a bottleneck are cut together."""
@@ -222,11 +219,9 @@ class Fig7(rates.Rates):
 
     def point(self, seed: int, setting: tuple[int, int]) -> Point:
         """Return the run of a setting."""
-        beta, mark = setting
-        one, two = rates.xmp(beta, 1), rates.xmp(beta, 2, paths="disjoint")
-        text = dumps(scenario("xmp", "X-fig7", beta=beta, mark=mark, one=one, two=two))
-        keys: Keys = {"beta": beta, "mark": mark}
-        return Point(keys, text, seed, RING_END_S, RING_END_S * TOTAL_BPS / rates.PACKET_BITS)
+        keys: Keys = dict(zip(("beta", "mark"), setting, strict=True))
+        packets = RING_END_S * TOTAL_BPS / rates.PACKET_BITS
+        return self.run("X-fig7", keys, seed, RING_END_S, packets)
 
     def parts(self) -> Mapping[str, pl.Expr]:
         """Return the values of beta."""
