@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from linkpool.cli.commands import app
 from linkpool.study import Study, StudyError
+from linkpool.study.plan import Plan
 from linkpool.study.threshold import Threshold
 from linkpool.study.verdicts import Holds, Verdict, judge, junit
 
@@ -165,9 +166,18 @@ ARMS = 'arm = [{ name = "a" }, { name = "b", set = { queue.limit = 50 } }]\n'
         ('{ measure = "jain", below = 1, above = 0 }', "a claim has one of below, above"),
         ('{ measure = "jain", below = 1, times = 2 }', "times goes with below_arm or above_arm"),
         ('{ measure = "jain", below = 1, times = 0.5 }', "times goes with below_arm or above_arm"),
-        ('{ measure = "jain", below = 1, arm = "c" }', "claim: no arm 'c'; there are a, b"),
-        ('{ measure = "jain", above_arm = "c" }', "claim: no arm 'c'; there are a, b"),
-        ('{ measure = "jain", below = 1, at = { x = 1 } }', "claim: at: x does not vary"),
+        ('{ measure = "jain", below = 1, arm = "c" }', "claim.0: no arm 'c'; there are a, b"),
+        ('{ measure = "jain", above_arm = "c" }', "claim.0: no arm 'c'; there are a, b"),
+        ('{ measure = "jain", arm = "a", above_arm = "a" }', "arm and above_arm are both 'a'"),
+        ('{ measure = "jain", below = 1, at = { x = 1 } }', "claim.0: at: x does not vary"),
+        ('{ measure = "jain", below = nan }', "claim.0.below: nothing is below or above nan"),
+        ('{ measure = "jain", above = -inf }', "claim.0.above: nothing is below or above -inf"),
+        ('{ measure = "jain", below = true }', "claim.0.below: nothing is below or above True"),
+        (
+            '{ measure = "jain", below = "nan" }',
+            "'nan' is no value of jain, which is without a unit",
+        ),
+        ('{ measure = "jain", below_arm = "a", times = inf }', "claim.0.times: nothing is below"),
         ('{ measure = "jain", blow = 1 }', "claim.0.blow: unknown key; there are measure, text"),
     ],
 )
@@ -175,6 +185,50 @@ def test_wrong_claims_are_errors_of_the_file(claim: str, message: str) -> None:
     with pytest.raises(StudyError) as caught:
         Study.parse(f'base = "x.toml"\n{ARMS}claim = [{claim}]\n')
     assert message in str(caught.value)
+
+
+def test_a_claim_about_no_run_fails() -> None:
+    claim = Threshold(measure="goodput.mean@all", below=9.0, arm="b")
+    (found,) = judge([claim], data(THREE), ["arm"])
+    assert (found.holds, found.measured) == (Holds.NO, "no run is one that it is about")
+
+
+VARIED = "zip = [{ queue.limit = [50, 100], queue.mark = [5, 10] }]\n"
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        ("{ queue.limit = 70 }", "claim.0: at: 70 is no queue.limit; there are 50, 100"),
+        ("{ queue.limit = 50.0 }", "claim.0: at: 50.0 is no queue.limit; there are 50, 100"),
+        ('{ queue.limit = "50" }', "claim.0: at: '50' is no queue.limit; there are 50, 100"),
+        (
+            "{ queue.limit = 50, queue.mark = 10 }",
+            "claim.0: at: queue.limit 50 and queue.mark 10 do not go together in zip",
+        ),
+    ],
+)
+def test_a_claim_is_about_runs_that_there_are(of: str, message: str) -> None:
+    claim = f'{{ measure = "jain", below = 1, at = {of} }}'
+    with pytest.raises(StudyError) as caught:
+        Study.parse(f'base = "x.toml"\n{VARIED}claim = [{claim}]\n')
+    assert str(caught.value) == f"the study: {message}"
+
+
+def test_an_arm_alone_is_compared_with_none() -> None:
+    claim = 'claim = [{ measure = "jain", below_arm = "a" }]'
+    with pytest.raises(StudyError, match=r"claim.0: there is no arm beside 'a' to compare"):
+        Study.parse(f'base = "x.toml"\narm = [{{ name = "a" }}]\n{claim}\n')
+
+
+@pytest.mark.core
+def test_a_claim_needs_what_its_measure_needs_before_anything_runs(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.toml"
+    base = ROOT / "docs/workloads/incast.toml"
+    file.write_text(f'base = "{base}"\nclaim = [{{ measure = "jct.mean", below = 1 }}]\n')
+    message = r"jobs.toml: claim.0.measure: jct.mean needs \[workload\."
+    with pytest.raises(StudyError, match=message):
+        Plan.of(Study.load(file), tmp_path)
 
 
 def test_junit_has_a_case_for_each_claim() -> None:

@@ -396,26 +396,39 @@ class Study(BaseModel):
                 raise ValueError(
                     f"baseline: {value!r} is no {key} of this study; there are {known}"
                 )
-        for table in self.zip:
-            named = {key: v for key, v in self.baseline.items() if key in flatten(table)}
-            if not any(named.items() <= row.items() for row in _rows(flatten(table))):
-                together = " and ".join(f"{key} {value}" for key, value in named.items())
-                raise ValueError(f"baseline: {together} do not go together in zip")
+        self._check_together("baseline", self.baseline)
         return self
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """Each measure that it names, after the key that names it."""
+        of_claims = [(f"claim.{i}.measure", one.measure) for i, one in enumerate(self.claims)]
+        return [*(("measures", name) for name in self.measures), *of_claims]
 
     def _check_claims(self, arms: list[str]) -> None:
         values: dict[str, list[Any]] = self._varied
-        for claim in self.claims:
+        for i, claim in enumerate(self.claims):
             for arm in (claim.arm, claim.other):
                 if arm is not None and arm not in arms:
-                    raise ValueError(f"claim: no arm {arm!r}; there are {', '.join(arms)}")
-            for key, value in flatten(claim.at).items():
+                    raise ValueError(f"claim.{i}: no arm {arm!r}; there are {', '.join(arms)}")
+            if arms == [claim.other]:
+                raise ValueError(f"claim.{i}: there is no arm beside {claim.other!r} to compare")
+            at = flatten(claim.at)
+            for key, value in at.items():
                 if key not in values:
                     known = ", ".join(values) or "nothing"
-                    raise ValueError(f"claim: at: {key} does not vary; {known} does")
-                if value not in values[key]:
+                    raise ValueError(f"claim.{i}: at: {key} does not vary; {known} does")
+                if value not in values[key] or str(value) not in map(str, values[key]):
                     known = ", ".join(map(str, values[key]))
-                    raise ValueError(f"claim: at: {value!r} is no {key}; there are {known}")
+                    raise ValueError(f"claim.{i}: at: {value!r} is no {key}; there are {known}")
+            self._check_together(f"claim.{i}: at", at)
+
+    def _check_together(self, what: str, values: Mapping[str, Any]) -> None:
+        for table in self.zip:
+            named = {key: v for key, v in values.items() if key in flatten(table)}
+            if not any(named.items() <= row.items() for row in _rows(flatten(table))):
+                together = " and ".join(f"{key} {value}" for key, value in named.items())
+                raise ValueError(f"{what}: {together} do not go together in zip")
 
 
 def name_of(keys: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ def require_parts(study: Study, entries: Sequence[Entry], where: str) -> None:
 
     """
     known: dict[Measure, dict[str, None]] = {}
-    for key, name in _named(study):
+    for key, name in study.named:
         asked = wanted(name)
         if asked.part is None or asked.measure.parts is not None:
             continue
@@ -41,12 +41,6 @@ def require_parts(study: Study, entries: Sequence[Entry], where: str) -> None:
         whole, _, number = asked.part.rpartition(", workload ")
         if asked.part not in parts and not (whole in parts and number.isdecimal()):
             raise StudyError(f"{where}: {key}: {without(name, parts)}")
-
-
-def _named(study: Study) -> Iterator[tuple[str, str]]:
-    """Give each measure that a study names, after the key that names it."""
-    yield from (("measures", name) for name in study.measures)
-    yield from (("claim: measure", claim.measure) for claim in study.claims)
 
 
 def _labels(measure: Measure, scenario: _core.Scenario) -> Iterator[str]:

@@ -103,12 +103,12 @@ def _require_recorded(
     if written is None:
         return
     keys = [*written, *(key for key, _ in settings)]
-    for one in study.measures:
+    for of, one in study.named:
         needs = wanted(one).measure.needs
         if needs and not _any_within(keys, needs):
             tables = " or ".join(f"[{need}]" for need in needs)
             raise StudyError(
-                f"{where(study)}: measures: {one} needs {tables} in the scenario of {name}"
+                f"{where(study)}: {of}: {one} needs {tables} in the scenario of {name}"
             )
     for kind, series in _series_of_figures(study.figures):
         if not _any_within(keys, (f"record.{series}",)):

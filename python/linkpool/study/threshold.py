@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -46,11 +47,20 @@ class Threshold(BaseModel):
             raise ValueError(f"{name} has several statistics; name one, as in {name}.{first}")
         return name
 
+    @field_validator("below", "above", "times", mode="before")
+    @classmethod
+    def _a_number(cls, value: object) -> object:
+        if isinstance(value, bool) or (isinstance(value, float) and not isfinite(value)):
+            raise ValueError(f"nothing is below or above {value}; write a finite number, as in 1.5")
+        return value
+
     @model_validator(mode="after")
     def _one_side(self) -> Threshold:
         given = [side for side in SIDES if getattr(self, side) is not None]
         if len(given) != 1:
             raise ValueError(f"a claim has one of {', '.join(SIDES)}")
+        if self.other is not None and self.arm == self.other:
+            raise ValueError(f"arm and {given[0]} are both {self.arm!r}; compare two arms")
         if self.times != 1.0 and not given[0].endswith("_arm"):
             raise ValueError("times goes with below_arm or above_arm")
         self.bound  # noqa: B018 - a quantity that cannot be read is an error here

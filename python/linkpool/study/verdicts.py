@@ -56,7 +56,7 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
         keys: the columns that tell runs apart, but for the seed.
 
     """
-    found = []
+    found: list[Verdict] = []
     for claim in claims:
         asked = measures.wanted(claim.measure)
         of_measure = data.filter(
@@ -68,7 +68,7 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
             # Times of jobs and requests have no value of the whole run, but one for each label.
             parts = there
         reference = {} if claim.other is None else {keys[0]: claim.other}
-        judged = 0
+        judged, before = 0, len(found)
         for part in parts:
             table = over_seeds(of_measure.filter(part=part), list(keys), reference)
             beside = f", {part}" if len(parts) > 1 else ""
@@ -80,6 +80,8 @@ def judge(claims: Sequence[Threshold], data: pl.DataFrame, keys: Sequence[str]) 
         if not judged:
             said = without(claim.measure, there)
             found.append(Verdict(str(claim), "every arm:", Holds.NO, said))
+        elif len(found) == before:
+            found.append(Verdict(str(claim), "no arm:", Holds.NO, "no run is one that it is about"))
     return found
 
 
