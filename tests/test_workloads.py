@@ -1,5 +1,6 @@
 """The pages of workloads: every kind has one, and their examples and pictures are true."""
 
+import importlib
 import json
 import re
 import shutil
@@ -180,6 +181,32 @@ def test_a_chakra_trace_without_the_file_of_one_rank_is_refused(tmp_path: Path) 
     scenario.write_text(f"{head}[[workload.program]]\n{keys}")
     with pytest.raises(ValueError, match=r"program.2.et: is missing, and there is program.3.et"):
         linkpool.run(scenario)
+
+
+def test_a_rank_of_a_chakra_trace_has_one_send_at_a_time(tmp_path: Path) -> None:
+    """Two sends that may start at once: with "serial" that with the lowest id, then the other."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    chakra = importlib.import_module("chakra")
+
+    def message(number: int, kind: int, peer: str, other: int) -> bytes:
+        ends = (("comm_size", 1000 * number), ("comm_tag", number), (peer, other))
+        rest = b"".join(chakra.integer(*end) for end in ends)
+        return bytes(chakra.node(number, "m", kind, rest=rest))
+
+    sends = [message(number, 5, "comm_dst", 1) for number in (2, 1)]
+    receives = [message(number, 6, "comm_src", 0) for number in (1, 2)]
+    for rank, nodes in enumerate((sends, receives)):
+        (tmp_path / f"two.{rank}.et").write_bytes(chakra.trace(*nodes))
+    head = (DIRECTORY / "program.toml").read_text(encoding="utf-8").partition("[[workload")[0]
+    scenario = tmp_path / "two.toml"
+    keys = 'transport = "dctcp"\nfile = "two"\nformat = "chakra"\ncommunication = "serial"\n'
+    scenario.write_text(f"{head}[[workload.program]]\n{keys}")
+    serial = linkpool.run(scenario).flows.sort("size_bytes")
+    assert list(serial["start_s"]) == [0, serial["end_s"][0]]
+    with pytest.raises(ValueError, match="GOAL cannot say that a rank has one message at a time"):
+        _core.convert(str(scenario), str(tmp_path / "two.goal"))
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace("serial", "parallel"))
+    assert list(linkpool.run(scenario).flows["start_s"]) == [0, 0]
 
 
 def test_the_chakra_traces_are_those_of_the_script(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use linkpool_formats::program::{read_goal, read_goal_binary, write_goal, write_goal_binary};
 use linkpool_workload::WorkloadKind;
-use linkpool_workload::program::{Programs, check};
+use linkpool_workload::program::{Programs, Rank, check};
 
 use crate::load::load;
 
@@ -26,6 +26,12 @@ pub fn convert(from: &Path, to: &Path) -> Result<(), String> {
         _ => return Err(format!("{}: its name must end in .goal (text) or .bin (binary GOAL)", to.display())),
     };
     let programs = if ending(from) == "toml" { of_scenario(from)? } else { of_goal(from)? };
+    if programs.ranks.iter().any(Rank::takes_turns) {
+        return Err(format!(
+            "{}: communication = \"serial\": GOAL cannot say that a rank has one message at a time; leave it out",
+            from.display()
+        ));
+    }
     let cannot = |why: std::io::Error| format!("{}: cannot be written: {why}", to.display());
     let mut file = BufWriter::new(File::create(to).map_err(cannot)?);
     let written = if binary { write_goal_binary(&programs, &mut file) } else { write_goal(&programs, &mut file) };

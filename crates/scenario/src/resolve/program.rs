@@ -9,7 +9,7 @@ use std::sync::Arc;
 use linkpool_formats::program::{ChakraRules, Roofline, read_chakra, read_goal, read_goal_binary};
 use linkpool_formats::quoted;
 use linkpool_settings::Names;
-use linkpool_workload::kinds::{Interfaces, Program, ProgramFormat, RankHosts};
+use linkpool_workload::kinds::{Communication, Interfaces, Program, ProgramFormat, RankHosts};
 use linkpool_workload::program::{MOST_RANKS, Programs, check};
 use sha2::{Digest, Sha256};
 
@@ -95,6 +95,7 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
         chunks: program.chunks,
         splits: program.splits,
         active_splits: program.active_splits,
+        serial: program.communication == Communication::Serial,
         outstanding: program.outstanding,
         groups,
         roofline: program.compute_rate.map(|compute_rate| Roofline { compute_rate, memory_rate: program.memory_rate }),

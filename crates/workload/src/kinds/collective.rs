@@ -112,7 +112,7 @@ impl Collective {
                     members.push(Member { rank, entry, exit: None, place: 0 });
                 }
                 let first_tag = u32::try_from(u64::from(iteration) * messages.len() as u64).ok()?;
-                last = add_operation(&messages, &members, first_tag, None, &mut ranks)?;
+                last = add_operation(&messages, &members, (first_tag, 0), None, &mut ranks)?;
             }
         }
         let ranks: Option<Vec<_>> = ranks.into_iter().map(RankBuilder::finish).collect();

@@ -38,7 +38,7 @@ pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
 pub use place::{OF_CLASSES, Place, TierShare, WITHOUT_PRIORITIES};
 pub use poisson::Poisson;
-pub use program::{Interfaces, Program, ProgramFormat};
+pub use program::{Communication, Interfaces, Program, ProgramFormat};
 pub use rank_hosts::{RankHosts, RankPlacement};
 pub use session::Session;
 pub use stragglers::Stragglers;

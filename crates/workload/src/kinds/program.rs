@@ -45,6 +45,10 @@ settings! {
         splits: u32 = 1, within Bounds::POSITIVE, when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
         /// So many of these parts at a time: `active-chunks-per-dimension` of ASTRA-sim.
         active_splits: u32 = 1, within Bounds::POSITIVE, when |p| p.splits > 1 => "several `splits`";
+        /// What a rank sends and takes part in at a time: all that may start, or `"serial"`, one
+        /// message or operation, and of nodes that wait, the lowest id first, as ASTRA-sim does.
+        communication: Communication = Communication::Parallel,
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
         /// Messages of a rank in an all-to-all that are not acknowledged, at the most.
         outstanding: u32 = 1, within Bounds::POSITIVE,
             when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
@@ -96,6 +100,17 @@ pub enum ProgramFormat {
     GoalBinary,
     /// Execution traces of MLCommons Chakra.
     Chakra,
+}
+
+/// What a rank sends and takes part in at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Communication {
+    /// All that its dependencies allow.
+    Parallel,
+    /// One message, until it is acknowledged, or one collective operation, as in ASTRA-sim; and of
+    /// nodes that wait for the same, the one with the lowest id goes first.
+    Serial,
 }
 
 /// What the network interfaces of ranks are.

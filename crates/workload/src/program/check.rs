@@ -18,13 +18,14 @@ const MOST_RECEIVES: usize = 64;
 ///
 /// What is left when nothing can go on is the same in any order of events, unless receives compete
 /// for messages: by wildcards, or because several of one source and one tag stand at the same time.
-/// Then another order may end, and the programs are not refused.
+/// Then another order may end, and the programs are not refused. Nor are those that can never end
+/// only because a rank has one message or operation at a time: which one depends on times.
 ///
 /// # Errors
 ///
 /// A message that says which node waits for which.
 pub fn check(programs: &Programs) -> Result<(), String> {
-    let mut machines: Vec<Machine<'_>> = programs.ranks.iter().map(Machine::new).collect();
+    let mut machines: Vec<Machine<'_>> = programs.ranks.iter().map(Machine::without_turns).collect();
     let (mut todo, mut actions) = (VecDeque::new(), Vec::new());
     let note = |rank: usize, actions: &mut Vec<Action>, todo: &mut VecDeque<(usize, Action)>| {
         todo.extend(actions.drain(..).map(|action| (rank, action)));

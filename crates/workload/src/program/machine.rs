@@ -3,13 +3,19 @@
 //!
 //! A calc of more than 0 units occupies its processor; other calcs and sends of this processor wait
 //! until it is free, in the order in which they became ready. Receives, and calcs of 0 units, which
-//! join dependencies, need no processor. A receive ends when a message that matches has arrived
+//! join dependencies, need no processor. Where a rank has one message at a time
+//! ([`RankBuilder::take_turns`](super::RankBuilder::take_turns)), sends, and operations from their
+//! first node to their last, occupy a processor, too, and of all nodes that wait for a processor,
+//! that with the lowest place starts first: so ASTRA-sim does it (`HardwareResource::is_available`,
+//! `Workload::issue_dep_free_nodes`). A receive ends when a message that matches has arrived
 //! whole. Messages with one source and one tag match receives in the order in which they arrive;
 //! with wildcards, the first receive that matches, in the order in which receives started, takes
 //! the first message that matches, in the order in which messages arrived.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
+use super::rank::Turns;
 use super::{ANY, Node, Op, Rank};
 
 /// What the user of a machine must do.
@@ -51,12 +57,16 @@ struct Wild {
 struct Cpu {
     is_busy: bool,
     waiting: VecDeque<u32>,
+    /// The same where nodes start in order of their places: with these.
+    in_order: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 /// A rank that runs its program.
 #[derive(Debug)]
 pub struct Machine<'p> {
     rank: &'p Rank,
+    /// What it has one at a time.
+    turns: Option<&'p Turns>,
     /// By node: the number of nodes for which it still waits; or [`STARTED`], or [`ENDED`].
     state: Vec<u32>,
     /// By node: the receive that started after it on its channel.
@@ -80,6 +90,7 @@ impl<'p> Machine<'p> {
         let channel = Channel { first: NONE, last: NONE, arrived: 0 };
         Machine {
             rank,
+            turns: rank.turns.as_ref(),
             state: Vec::new(),
             next: vec![NONE; rank.nodes().len()],
             channels: vec![channel; if rank.wild { 0 } else { rank.channel_count as usize }],
@@ -90,6 +101,11 @@ impl<'p> Machine<'p> {
             left: 0,
             left_here: 0,
         }
+    }
+
+    /// The same without turns: all that may start starts.
+    pub(super) fn without_turns(rank: &'p Rank) -> Machine<'p> {
+        Machine { turns: None, ..Machine::new(rank) }
     }
 
     /// Begins an iteration; the one before has ended. Messages that have arrived early stay.
@@ -139,12 +155,13 @@ impl<'p> Machine<'p> {
     /// A send or a calc has ended.
     pub fn ended(&mut self, node: u32, actions: &mut Vec<Action>) {
         let Node { op, cpu, .. } = self.rank.nodes()[node as usize];
-        if op == Op::Calc {
-            self.cpus[usize::from(cpu)].is_busy = false;
+        let cpu = usize::from(cpu);
+        if op == Op::Calc || self.takes_turn(node) {
+            self.cpus[cpu].is_busy = false;
         }
         self.end(node);
-        while op == Op::Calc && !self.cpus[usize::from(cpu)].is_busy {
-            let Some(waiting) = self.cpus[usize::from(cpu)].waiting.pop_front() else { break };
+        while op == Op::Calc && !self.cpus[cpu].is_busy {
+            let Some(waiting) = self.cpus[cpu].waiting.pop_front() else { break };
             self.start(waiting, actions);
         }
         self.advance(actions);
@@ -185,10 +202,32 @@ impl<'p> Machine<'p> {
 
     /// Starts all nodes that may start.
     fn advance(&mut self, actions: &mut Vec<Action>) {
-        while let Some(node) = self.ready.pop_front() {
+        loop {
+            while let Some(node) = self.ready.pop_front() {
+                let Node { op, size, cpu, place, .. } = self.rank.nodes()[node as usize];
+                if self.turns.is_some() && (op == Op::Calc && size > 0 || self.takes_turn(node)) {
+                    self.cpus[usize::from(cpu)].in_order.push(Reverse((place, node)));
+                } else {
+                    self.start(node, actions);
+                }
+            }
+            if self.turns.is_none() {
+                break;
+            }
+            let free = self.cpus.iter_mut().filter(|cpu| !cpu.is_busy && !cpu.in_order.is_empty());
+            let Some(cpu) = free.max_by_key(|cpu| cpu.in_order.peek().copied()) else { break };
+            let Some(Reverse((_, node))) = cpu.in_order.pop() else { break };
             self.start(node, actions);
         }
         actions.extend(self.tell.drain(..).map(|(rank, node)| Action::Tell(rank, node)));
+    }
+
+    /// Does `node` occupy the processor of what the rank has one at a time?
+    fn takes_turn(&self, node: u32) -> bool {
+        self.turns.is_some_and(|turns| {
+            let Node { op, cpu, .. } = self.rank.nodes()[node as usize];
+            cpu == turns.cpu && (op == Op::Send || turns.first.binary_search(&node).is_ok())
+        })
     }
 
     /// Starts `node`, or lets it wait for its processor.
@@ -196,8 +235,14 @@ impl<'p> Machine<'p> {
         let Node { op, size, cpu, .. } = self.rank.nodes()[node as usize];
         match op {
             Op::Calc if size == 0 => {
+                if self.takes_turn(node) {
+                    self.cpus[usize::from(cpu)].is_busy = true;
+                }
                 self.started(node);
                 self.end(node);
+                if let Some(turns) = self.turns.filter(|turns| turns.last.binary_search(&node).is_ok()) {
+                    self.cpus[usize::from(turns.cpu)].is_busy = false;
+                }
             }
             Op::Recv => {
                 self.started(node);
@@ -206,12 +251,13 @@ impl<'p> Machine<'p> {
                 }
             }
             Op::Send | Op::Calc => {
+                let takes_turn = self.takes_turn(node);
                 let processor = &mut self.cpus[usize::from(cpu)];
                 if processor.is_busy {
                     processor.waiting.push_back(node);
                     return;
                 }
-                processor.is_busy = op == Op::Calc;
+                processor.is_busy = op == Op::Calc || takes_turn;
                 self.started(node);
                 actions.push(if op == Op::Calc { Action::Calculate(node) } else { Action::Send(node) });
             }

@@ -37,13 +37,13 @@ impl Reducing {
 }
 
 /// Adds the `messages` of an operation to the programs of its `members`; message i has the tag
-/// `first_tag` + i, so each matches one receive. The result is, by member, the nodes with which the
-/// operation ends there: its receives, or what reduces them, or, if it receives nothing, its sends.
-/// None if there are too many nodes.
+/// `first_tag` + i, so each matches one receive, and is sent by processor `cpu`. The result is, by
+/// member, the nodes with which the operation ends there: its receives, or what reduces them, or,
+/// if it receives nothing, its sends. None if there are too many nodes.
 pub fn add_operation(
     messages: &[Message],
     members: &[Member],
-    first_tag: u32,
+    (first_tag, cpu): (u32, u8),
     reducing: Option<Reducing>,
     ranks: &mut [RankBuilder],
 ) -> Option<Vec<Vec<u32>>> {
@@ -57,7 +57,7 @@ pub fn add_operation(
     for (i, m) in messages.iter().enumerate() {
         let (from, to) = (members[m.from as usize], members[m.to as usize]);
         let tag = first_tag + i as u32;
-        let node = |op, peer, place| Node { size: m.size, peer, tag, place, op, cpu: 0, nic: 0 };
+        let node = |op, peer, place| Node { size: m.size, peer, tag, place, op, cpu, nic: 0 };
         let reducing = reducing.filter(|_| i < reduced);
         let sender = &mut ranks[from.rank as usize];
         sends[i] = sender.add(node(Op::Send, to.rank, from.place))?;

@@ -72,6 +72,17 @@ pub(super) struct Tie {
     pub after: (u32, u32),
 }
 
+/// What a rank does one at a time: messages, and operations from their first node to their last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Turns {
+    /// The processor of these nodes, which each occupies.
+    pub cpu: u8,
+    /// The first nodes of operations, in order.
+    pub first: Vec<u32>,
+    /// Their last nodes, in order.
+    pub last: Vec<u32>,
+}
+
 /// The program of a rank: 44 bytes a node with its channel, and 4 for each pair of nodes of which
 /// one waits for the other.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -91,6 +102,8 @@ pub struct Rank {
     pub(super) channel_count: u32,
     /// May a message match by a wildcard here?
     pub(super) wild: bool,
+    /// Does it send one message at a time? Then nodes start in order of their places, too.
+    pub(super) turns: Option<Turns>,
 }
 
 impl Rank {
@@ -127,6 +140,11 @@ impl Rank {
         of.filter(move |tie| tie.on_start == on_start).map(|tie| tie.after)
     }
 
+    /// Does it send one message, or take part in one operation, at a time?
+    pub fn takes_turns(&self) -> bool {
+        self.turns.is_some()
+    }
+
     /// The channel of a message, at its receiver.
     pub fn channel(&self, node: u32) -> u32 {
         self.channels[node as usize]
@@ -147,6 +165,7 @@ pub struct RankBuilder {
     ties: Vec<Tie>,
     /// Nodes that wait for nodes of other ranks, once for each of these.
     tied: Vec<u32>,
+    turns: Option<Turns>,
 }
 
 impl RankBuilder {
@@ -180,6 +199,21 @@ impl RankBuilder {
         self.pairs.push((before, after | ON_START));
     }
 
+    /// Sends of processor `cpu` occupy it, so the rank has one of them at a time; and of all nodes
+    /// that wait for a processor, that with the lowest place starts first.
+    pub fn take_turns(&mut self, cpu: u8) {
+        self.turns = Some(Turns { cpu, first: Vec::new(), last: Vec::new() });
+    }
+
+    /// An operation, from its `first` node to its `last`, occupies the processor of these sends, if
+    /// they take turns. `first` is a calc of 0 units there.
+    pub fn takes_turn(&mut self, first: u32, last: u32) {
+        if let Some(turns) = &mut self.turns {
+            turns.first.push(first);
+            turns.last.push(last);
+        }
+    }
+
     /// A node of another rank waits for one of this rank.
     pub(super) fn tell(&mut self, tie: Tie) {
         self.ties.push(tie);
@@ -192,9 +226,13 @@ impl RankBuilder {
 
     /// The program; none if too many nodes wait for each other.
     pub fn finish(self) -> Option<Rank> {
-        let RankBuilder { mut nodes, pairs, mut ties, tied } = self;
+        let RankBuilder { mut nodes, pairs, mut ties, tied, mut turns } = self;
         u32::try_from(pairs.len()).ok()?;
         ties.sort_by_key(|tie| tie.before);
+        if let Some(turns) = &mut turns {
+            turns.first.sort_unstable();
+            turns.last.sort_unstable();
+        }
         nodes.shrink_to_fit();
         let (mut needs, mut first) = (vec![0u32; nodes.len()], vec![0u32; nodes.len() + 1]);
         for (before, after) in &pairs {
@@ -213,6 +251,6 @@ impl RankBuilder {
             *place += 1;
         }
         let channels = vec![0; nodes.len()];
-        Some(Rank { nodes, needs, first, followers, ties, channels, channel_count: 0, wild: false })
+        Some(Rank { nodes, needs, first, followers, ties, channels, channel_count: 0, wild: false, turns })
     }
 }

@@ -31,6 +31,9 @@ pub struct ChakraRules {
     pub splits: u32,
     /// So many of these at a time.
     pub active_splits: u32,
+    /// Does a rank send one message, or take part in one operation, at a time, and do nodes start
+    /// in order of their ids?
+    pub serial: bool,
     /// Messages of a rank in an all-to-all that are not acknowledged.
     pub outstanding: u32,
     /// The ranks of each process group, by its name. A node without a group is of all ranks.

@@ -11,7 +11,7 @@ use linkpool_workload::{CollectiveAlgorithm, Message};
 /// The processor that adds what operations receive: beside the two of computations.
 const REDUCING: u8 = 3;
 
-/// The processor of nodes that join others, which they do not occupy.
+/// The processor of nodes that join others and of messages of operations, which they do not occupy.
 const JOINS: u8 = 2;
 
 /// Tags of messages of operations begin here; those of other messages are below it.
@@ -130,7 +130,7 @@ impl<'r> Operations<'r> {
                 let part = part.ok_or_else(too_many)?;
                 let next = tag.checked_add(messages.len() as u32);
                 let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
-                add_operation(&messages, &part, tag, reducing, builders).ok_or_else(too_many)?;
+                add_operation(&messages, &part, (tag, JOINS), reducing, builders).ok_or_else(too_many)?;
                 tag = next;
                 parts.push(part);
             }

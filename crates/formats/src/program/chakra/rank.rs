@@ -19,8 +19,13 @@ const LONGEST: u64 = 64 << 20;
 /// Processors of a rank: of operations on the CPU, and of all others.
 const CPU: u8 = 0;
 const GPU: u8 = 1;
-/// Messages occupy no processor.
+/// What waits for no processor.
 const NONE: u8 = 2;
+/// Messages, and operations, which occupy it if a rank has one of them at a time; memory is beside
+/// it then, as in ASTRA-sim.
+const COMMUNICATION: u8 = 4;
+/// Memory.
+const MEMORY: u8 = 5;
 
 /// Reads the file of a rank, of so many, message by message.
 pub(super) fn read(
@@ -37,13 +42,11 @@ pub(super) fn read(
         return Err("is compressed; unpack it with gunzip".to_string());
     }
     GlobalMetadata::decode(&bytes[..]).map_err(|why| format!("begins with no global metadata of Chakra: {why}"))?;
-    let mut reader = Reader {
-        ranks,
-        builder: RankBuilder::default(),
-        ids: HashMap::new(),
-        deps: Vec::new(),
-        counts: HashMap::new(),
-    };
+    let mut builder = RankBuilder::default();
+    if operations.rules.serial {
+        builder.take_turns(COMMUNICATION);
+    }
+    let mut reader = Reader { ranks, builder, ids: HashMap::new(), deps: Vec::new(), counts: HashMap::new() };
     for number in 1u64.. {
         if !next(&mut input, &mut bytes).map_err(|why| format!("message {number}: {why}"))? {
             break;
@@ -107,7 +110,7 @@ impl Reader {
         let (first, last) = match written.kind {
             // Metadata take no time, but others may wait for them.
             1 => self.calc(id, 0, NONE)?,
-            kind @ (2 | 3) => self.memory(id, kind, &written)?,
+            kind @ (2 | 3) => self.memory(id, kind, &written, operations)?,
             4 => self.computation(id, &written, operations)?,
             5 => self.message(id, Op::Send, "comm_dst", &written)?,
             6 => self.message(id, Op::Recv, "comm_src", &written)?,
@@ -130,7 +133,13 @@ impl Reader {
         Ok((node, node))
     }
 
-    fn memory(&mut self, id: u32, kind: i32, written: &Written) -> Result<(u32, u32), String> {
+    fn memory(
+        &mut self,
+        id: u32,
+        kind: i32,
+        written: &Written,
+        operations: &Operations<'_>,
+    ) -> Result<(u32, u32), String> {
         match duration(written)? {
             0 => {
                 let what = if kind == 2 { "loads from" } else { "stores to" };
@@ -138,7 +147,7 @@ impl Reader {
                     "{what} remote memory and has no duration; memory is not simulated: give it duration_micros"
                 ))
             }
-            ns => self.calc(id, ns, NONE),
+            ns => self.calc(id, ns, if operations.rules.serial { COMMUNICATION } else { MEMORY }),
         }
     }
 
@@ -170,7 +179,7 @@ impl Reader {
         let tag = whole(written, "comm_tag")?.unwrap_or(0);
         let tag = u32::try_from(tag).ok().filter(|tag| *tag < FIRST_TAG);
         let tag = tag.ok_or_else(|| format!("comm_tag is not between 0 and {}", FIRST_TAG - 1))?;
-        let node = self.add(Node { size, peer: other, tag, place: id, op, cpu: NONE, nic: 0 })?;
+        let node = self.add(Node { size, peer: other, tag, place: id, op, cpu: COMMUNICATION, nic: 0 })?;
         Ok((node, node))
     }
 
@@ -232,9 +241,10 @@ impl Reader {
         let number = self.counts.entry(group).or_default();
         *number += 1;
         let number = *number - 1;
-        let (entry, _) = self.calc(id, 0, NONE)?;
+        let (entry, _) = self.calc(id, 0, COMMUNICATION)?;
         let (exit, _) = self.calc(id, 0, NONE)?;
         self.builder.requires(exit, entry);
+        self.builder.takes_turn(entry, exit);
         let member = Member { rank: self.ranks.0, entry: Some(entry), exit: Some(exit), place: id };
         operations.join((group, number), What { algorithm, size, root }, member)?;
         Ok((entry, exit))

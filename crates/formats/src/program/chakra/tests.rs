@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::proto::{Attribute, Bools, GlobalMetadata, Node, Value};
 use super::*;
-use linkpool_workload::program::{Op, check};
+use linkpool_workload::program::{Action, Machine, Op, Rank, check};
 
 fn attribute(name: &str, value: Value) -> Attribute {
     Attribute { name: name.to_string(), value: Some(value) }
@@ -36,11 +36,12 @@ fn read_by(
     files: &[Vec<u8>],
     groups: &[(&str, &[u32])],
 ) -> Result<Programs, String> {
-    read_split((1, 1), rates, files, groups)
+    read_split((1, 1), false, rates, files, groups)
 }
 
 fn read_split(
     (splits, active_splits): (u32, u32),
+    serial: bool,
     (roofline, reduce_rate): (Option<Roofline>, Option<Rate>),
     files: &[Vec<u8>],
     groups: &[(&str, &[u32])],
@@ -52,6 +53,7 @@ fn read_split(
         chunks: 1,
         splits,
         active_splits,
+        serial,
         outstanding: 1,
         groups,
         roofline,
@@ -257,7 +259,7 @@ fn splits_follow_one_another() {
     // Of the computation, then of each send: for how many receives it waits, over all nodes
     // between.
     let before = |splits| -> Vec<usize> {
-        let programs = read_split(splits, (None, None), &[rank.clone(), rank.clone()], &[]).unwrap();
+        let programs = read_split(splits, false, (None, None), &[rank.clone(), rank.clone()], &[]).unwrap();
         let program = &programs.ranks[0];
         let nodes = program.nodes();
         let mut all: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
@@ -280,6 +282,54 @@ fn splits_follow_one_another() {
     assert_eq!(before((3, 2)), [3, 0, 0, 1]);
     assert_eq!(before((3, 3)), [3, 0, 0, 0]);
     let none = file(&[Node { duration_micros: 1, ..node(2, 4, &[], &[]) }]);
-    let error = read_split((2, 1), (None, None), &[none], &[]).unwrap_err();
+    let error = read_split((2, 1), false, (None, None), &[none], &[]).unwrap_err();
     assert_eq!(error, "p: there is no collective operation, so splits decides nothing; leave it out");
+}
+
+/// Two sends, of which the file has that with the higher id first, an all-gather, and computations
+/// on both processors. In parallel all that may start starts, in the order of the file. ASTRA-sim
+/// begins with the lowest id, and a rank does one of the first three at a time: a send until it is
+/// acknowledged, the all-gather until the other rank's part has come. It computes beside them.
+#[test]
+fn a_rank_communicates_in_turn() {
+    let message = |id: u64, kind, peer| {
+        node(id, kind, &[("comm_size", 50), (peer, i64::from(kind == 5)), ("comm_tag", id as i64)], &[])
+    };
+    let gather = node(1, 7, &[("comm_type", 2), ("comm_size", 10)], &[]);
+    let computes = |id| Node { duration_micros: 9, ..node(id, 4, &[], &[]) };
+    let mut on_cpu = computes(6);
+    on_cpu.attr.push(attribute("is_cpu_op", Value::Bool(true)));
+    let zero = [on_cpu, message(5, 5, "comm_dst"), message(3, 5, "comm_dst"), gather.clone(), computes(8), computes(7)];
+    let one = [gather, message(5, 6, "comm_src"), message(3, 6, "comm_src")];
+    let begin = |serial| read_split((1, 1), serial, (None, None), &[file(&zero), file(&one)], &[]).unwrap();
+    let named = |programs: &Programs, actions: &mut Vec<Action>| -> Vec<u32> {
+        let nodes = programs.ranks[0].nodes();
+        let id = |action: Action| match action {
+            Action::Send(node) | Action::Calculate(node) => nodes[node as usize].place,
+            Action::Tell(..) => unreachable!("there are no interfaces"),
+        };
+        actions.drain(..).map(id).collect()
+    };
+
+    let (programs, mut actions) = (begin(false), Vec::new());
+    Machine::new(&programs.ranks[0]).begin(&mut actions);
+    assert_eq!(named(&programs, &mut actions), [6, 5, 3, 8, 1], "nothing of the operation waits for processor 0");
+
+    let programs = begin(true);
+    let [zero, one] = [&programs.ranks[0], &programs.ranks[1]];
+    let find =
+        |rank: &Rank, op, id| rank.nodes().iter().position(|node| (node.op, node.place) == (op, id)).unwrap() as u32;
+    let mut machine = Machine::new(zero);
+    machine.begin(&mut actions);
+    assert_eq!(named(&programs, &mut actions), [1, 6, 7]);
+    let part = find(one, Op::Send, 1);
+    machine.arrived(1, &one.nodes()[part as usize], one.channel(part), &mut actions);
+    assert_eq!(named(&programs, &mut actions), [3]);
+    for (op, id, then) in [(Op::Send, 1, None), (Op::Calc, 7, Some(8)), (Op::Send, 3, Some(5)), (Op::Send, 5, None)] {
+        machine.ended(find(zero, op, id), &mut actions);
+        assert_eq!(named(&programs, &mut actions), Vec::from_iter(then), "{op:?} {id}");
+    }
+    machine.ended(find(zero, Op::Calc, 6), &mut actions);
+    machine.ended(find(zero, Op::Calc, 8), &mut actions);
+    assert!(machine.is_done());
 }
