@@ -48,6 +48,8 @@ pub(crate) struct Report<'a> {
     errors: Vec<ScenarioError>,
     /// Keys of which enough has been said.
     settled: Vec<KeyPath>,
+    /// Tables with a value that could not be read.
+    unread: Vec<KeyPath>,
     /// Errors beyond the most that are listed.
     unlisted: usize,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     /// A report on the tree `root` of `file`, with the errors that there are already.
     pub(crate) fn new(file: &'a str, root: Node, errors: Vec<ScenarioError>) -> Report<'a> {
-        Report { file, root, errors, settled: Vec::new(), unlisted: 0 }
+        Report { file, root, errors, settled: Vec::new(), unread: Vec::new(), unlisted: 0 }
     }
 
     /// The directory of the scenario's file.
@@ -96,6 +98,16 @@ impl<'a> Report<'a> {
         };
         let message = one_line(&message);
         self.errors.push(ScenarioError { file: self.file.to_string(), line, key: path.to_string(), message });
+    }
+
+    /// A value of `table` could not be read.
+    pub(crate) fn leave_unread(&mut self, table: &KeyPath) {
+        self.unread.push(table.clone());
+    }
+
+    /// Could each value of `table` be read that was looked for?
+    pub(crate) fn is_read(&self, table: &KeyPath) -> bool {
+        !self.unread.contains(table)
     }
 
     /// Was a whole part of `table` unreadable, so that references to it cannot be checked?

@@ -18,12 +18,11 @@ pub(super) struct Section<'s, 'r> {
     report: &'s mut Report<'r>,
     path: KeyPath,
     good: bool,
-    read: bool,
 }
 
 impl<'s, 'r> Section<'s, 'r> {
     pub(super) fn new(report: &'s mut Report<'r>, path: KeyPath) -> Section<'s, 'r> {
-        Section { report, path, good: true, read: true }
+        Section { report, path, good: true }
     }
 
     /// The table as it is written.
@@ -51,7 +50,8 @@ impl<'s, 'r> Section<'s, 'r> {
                 Ok(value) => return good.then_some(value),
                 Err(error) => error,
             };
-            (good, self.good, self.read) = (false, false, false);
+            (good, self.good) = (false, false);
+            self.report.leave_unread(&self.path);
             let whole = self.path.at(key);
             let blamed = self.report.read_error(whole.join(&KeyPath::from(error.path())), error.inner());
             if self.report.is_full() || !node.remove(&blamed.below(&whole)) {
@@ -76,7 +76,7 @@ impl<'s, 'r> Section<'s, 'r> {
     /// Looks at the table `key` that stands in this one; an error, and none, if it is no table.
     pub(super) fn within<T>(&mut self, key: &str, look: impl FnOnce(&mut Section<'_, 'r>) -> T) -> Option<T> {
         self.read::<AnyTable>(key)?;
-        let mut inner = Section { report: &mut *self.report, path: self.path.at(key), good: true, read: true };
+        let mut inner = Section { report: &mut *self.report, path: self.path.at(key), good: true };
         let seen = look(&mut inner);
         self.good &= inner.good;
         Some(seen)
@@ -116,7 +116,7 @@ impl<'s, 'r> Section<'s, 'r> {
 
     /// Could each value be read that was looked for?
     pub(super) fn is_read(&self) -> bool {
-        self.read
+        self.report.is_read(&self.path)
     }
 
     /// An error about `key`, which may be the dotted path of a part.

@@ -612,6 +612,24 @@ fn each_mistake_is_named_at_its_line_with_its_remedy() {
     assert!(wrong.is_empty(), "{} are not:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// `leaving` needs the weight 1. A weight that cannot be read is one mistake, of its own key.
+#[test]
+fn a_value_that_cannot_be_read_is_compared_with_nothing() {
+    let with = |weight: &str| {
+        errors(&format!(
+            "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n[queue]\nlimit = 100\n\
+             red = {{ min = 5, max = 15, weight = {weight}, gentle = false, leaving = true }}\n[transport.t]\ncontrol = \"dctcp\"\n\
+             [[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"1MB\"\n"
+        ))
+    };
+    assert_eq!(with("1.0"), []);
+    let keys = |weight: &str| with(weight).into_iter().map(|error| error.key).collect::<Vec<_>>();
+    assert_eq!(keys("0.5"), ["queue.red.leaving"]);
+    for weight in ["nan", "inf", "\"one\"", "[]"] {
+        assert_eq!(keys(weight), ["queue.red.weight"], "{weight}");
+    }
+}
+
 #[test]
 fn a_misspelt_workload_is_one_mistake_even_if_a_record_names_it() {
     let text = GOOD.replace("workload.", "workloads.");
