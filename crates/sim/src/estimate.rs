@@ -5,7 +5,7 @@ use crate::effort::{expected_segments, setting};
 use crate::plan::CapturePlan;
 use linkpool_network::{Fabric, LinkId, NodeId, QueueLimit};
 use linkpool_scenario::{Change, Scenario, Workload};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 use linkpool_workload::kinds::Expected;
 use std::collections::BTreeSet;
 
@@ -57,44 +57,50 @@ impl Estimate {
         memory.push(("any run".to_string(), PROCESS));
         memory.push((format!("{hosts} hosts and {links} links"), HOST * hosts + LINK * links));
         memory.push(("routes".to_string(), ROUTE * routes(scenario, &fabric)));
-        memory.push((format!("{} flows known before the run", traffic.listed), LISTED_FLOW * traffic.listed));
+        memory
+            .push((format!("{} known before the run", counted(traffic.listed, "flow")), LISTED_FLOW * traffic.listed));
         let connections = CONNECTION * traffic.at_once + SUBFLOW * traffic.subflows_at_once;
-        memory.push((format!("{} connections at the same time", traffic.at_once), connections));
+        memory.push((format!("{} at the same time", counted(traffic.at_once, "connection")), connections));
         if let Some(pfc) = &scenario.queue.pfc {
             let knows_places = pfc.xoff.is_some() || scenario.record.pauses.is_some();
             let places = if knows_places { PLACE * pairs_of_ports(&fabric) } else { 0.0 };
             memory.push((format!("{links} ports that pause"), PAUSING * links + places));
             let waiting = waiting(scenario, &fabric);
-            memory.push((format!("{waiting:.0} packets that wait where none is dropped"), WAITING * waiting));
+            memory.push((format!("{} that wait where none is dropped", whole(waiting, "packet")), WAITING * waiting));
         }
         if traffic.nodes > 0.0 {
             let bytes = PROGRAM_NODE * traffic.nodes + PROGRAM_EDGE * traffic.edges;
-            memory.push((format!("{} nodes of programs", traffic.nodes), bytes));
+            memory.push((format!("{} of programs", counted(traffic.nodes, "node")), bytes));
         }
         let disk = &mut estimate.disk;
-        disk.push((format!("flows.parquet, {:.0} rows", traffic.flows), FLOW_ROW * traffic.flows));
-        disk.push((format!("subflows.parquet, {:.0} rows", traffic.subflows), SUBFLOW_ROW * traffic.subflows));
+        disk.push((format!("flows.parquet, {}", whole(traffic.flows, "row")), FLOW_ROW * traffic.flows));
+        disk.push((format!("subflows.parquet, {}", whole(traffic.subflows, "row")), SUBFLOW_ROW * traffic.subflows));
         disk.push((format!("links.parquet, {links} rows"), LINK_ROW * links));
         if traffic.metrics > 0.0 {
-            disk.push((format!("metrics.parquet, {:.0} rows", traffic.metrics), METRIC_ROW * traffic.metrics));
+            disk.push((format!("metrics.parquet, {}", whole(traffic.metrics, "row")), METRIC_ROW * traffic.metrics));
         }
         if let Some(packets) = captured(scenario, &fabric) {
             let payload = scenario.record.capture.as_ref().is_some_and(|capture| capture.payload);
             let longest = scenario.transports.iter().map(|t| t.config.mss).max().unwrap_or(0);
             // Half of them are ACKs.
             let bytes = PACKET + if payload { f64::from(longest) / 2.0 } else { 0.0 };
-            disk.push((format!("capture.pcapng, {packets:.0} packets"), bytes * packets));
+            disk.push((format!("capture.pcapng, {}", whole(packets, "packet")), bytes * packets));
         }
         let window = lookahead(scenario, &fabric);
         for Series { name, every, span, sampled } in series(scenario, &fabric, &traffic) {
             let rows = sampled * (span.secs() / every.secs() + 1.0);
-            disk.push((format!("{name}.parquet, {rows:.0} rows"), SAMPLE_ROW * rows));
+            disk.push((format!("{name}.parquet, {}", whole(rows, "row")), SAMPLE_ROW * rows));
             // Samples are written at the ends of windows.
             let rows = rows.min(sampled * (window.secs() / every.secs() + 1.0));
             memory.push((format!("samples of {name} in a window of {window}"), SAMPLE * rows));
         }
         estimate
     }
+}
+
+/// A mean number of things, rounded to a whole one.
+fn whole(number: f64, what: &str) -> String {
+    counted(format_args!("{number:.0}"), what)
 }
 
 /// How many flows there are.

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use linkpool_linux_control::daemon::{self, Config, Rule};
 use linkpool_linux_control::namespace::Namespace;
+use linkpool_units::counted;
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,8 +58,11 @@ impl Daemon {
         let report =
             daemon::run(&Config { namespaces, rule }, &stop, |names| eprintln!("serving {}", names.join(", ")))?;
         eprintln!(
-            "opened {} subflows; set {} flags; {} commands failed; from event to effect: {}",
-            report.opened, report.flags_set, report.failed, report.latency
+            "opened {}; set {}; {} failed; from event to effect: {}",
+            counted(report.opened, "subflow"),
+            counted(report.flags_set, "flag"),
+            counted(report.failed, "command"),
+            report.latency
         );
         if !report.real_time {
             eprintln!("it had no right to real-time priority (CAP_SYS_NICE): other work may have delayed it");

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use linkpool_linux_testbed::{Soaked, Trouble, soak};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 use std::process::ExitCode;
 
 /// Have connections of all controllers send through loss, reordering, dead paths, subflows that
@@ -57,12 +57,13 @@ fn tell(soaked: &Soaked) {
     let out_of_bounds: u64 = soaked.controllers.iter().map(|c| c.out_of_bounds).sum();
     let acks: u64 = soaked.report.controllers.iter().map(|c| c.acks).sum();
     eprintln!(
-        "{}: {:.0} s; {}; {} subflows opened again; {acks} ACKs, {out_of_bounds} windows out of bounds; {} complaints of the kernel",
+        "{}: {:.0} s; {}; {} opened again; {acks} ACKs, {} out of bounds; {} of the kernel",
         soaked.trouble.name(),
         soaked.report.simulated_s,
         soaked.report.timekeeping(),
-        soaked.reopened,
-        soaked.complaints.len(),
+        counted(soaked.reopened, "subflow"),
+        counted(out_of_bounds, "window"),
+        counted(soaked.complaints.len(), "complaint"),
     );
     soaked.report.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }

@@ -5,6 +5,7 @@ use clap::Args;
 use linkpool_linux_control::instance::{self, Instance};
 use linkpool_linux_control::intf::{COUNTERS, Conn, Endpoint, real};
 use linkpool_linux_control::{address, settings};
+use linkpool_units::counted;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::thread::sleep;
@@ -48,8 +49,8 @@ impl Status {
     fn controller(&self, controller: &Instance, text: &mut String) -> Result<()> {
         let params = settings::describe(&controller.algorithm, &controller.params()?);
         writeln!(text, "{}: {} {params}", controller.described(), controller.algorithm.name)?;
-        let counted = COUNTERS.iter().zip(controller.counters()?).map(|(name, n)| format!("{n} {name}"));
-        writeln!(text, "  {}", counted.collect::<Vec<_>>().join(", "))?;
+        let counters = COUNTERS.iter().zip(controller.counters()?).map(|(name, n)| format!("{n} {name}"));
+        writeln!(text, "  {}", counters.collect::<Vec<_>>().join(", "))?;
         let connections = controller.connections()?;
         if !connections.is_empty() {
             let head = ["cwnd", "ssthresh", "srtt us", "packets", "marked %", "lost"];
@@ -63,7 +64,7 @@ impl Status {
             connection(&entry.conn, text)?;
         }
         if connections.len() > self.most {
-            writeln!(text, "  and {} more connections", connections.len() - self.most)?;
+            writeln!(text, "  and {}", counted(connections.len() - self.most, "more connection"))?;
         }
         Ok(())
     }
@@ -82,7 +83,7 @@ fn connection(conn: &Conn, text: &mut String) -> Result<()> {
         let marked = 100.0 * path.marked as f64 / path.delivered.max(1) as f64;
         let mut states = Vec::new();
         if slot == usize::from(conn.first) && conn.subflows > 1 {
-            states.push(format!("first, suppressed {} times", conn.suppressions));
+            states.push(format!("first, suppressed {}", counted(conn.suppressions, "time")));
         } else if conn.suppressed != 0 {
             states.push("suppressed".to_owned());
         }

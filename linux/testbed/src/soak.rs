@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::run::{Report, record};
 use anyhow::Result;
 use linkpool_sim::{FlowOutcome, Plan};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,10 +94,10 @@ impl Soaked {
                 fault(format!("no data for {:.1} s; more than {bound:.1} s is a stall", c.longest_pause));
             }
             if c.out_of_bounds > 0 {
-                fault(format!("{} windows out of bounds", c.out_of_bounds));
+                fault(format!("{} out of bounds", counted(c.out_of_bounds, "window")));
             }
             if c.failed > 0 {
-                fault(format!("{} connections failed", c.failed));
+                fault(format!("{} failed", counted(c.failed, "connection")));
             }
         }
         faults

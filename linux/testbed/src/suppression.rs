@@ -9,6 +9,7 @@ use linkpool_linux_control::instance::{self, Instance};
 use linkpool_linux_control::intf::Conn;
 use linkpool_linux_control::netlink::PathManager;
 use linkpool_linux_control::realtime::hurry;
+use linkpool_units::counted;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,10 +84,10 @@ impl SuppressionSummary {
         let late = self.p99_us.is_some_and(|us| us > LATE);
         (late || self.failed + self.events_lost > 0).then(|| {
             format!(
-                "suppression: 99% of events had their effect within {:.0} us, {} commands failed, {} events were lost",
+                "suppression: 99% of events had their effect within {:.0} us, {} failed, {} lost",
                 self.p99_us.unwrap_or(0.0),
-                self.failed,
-                self.events_lost
+                counted(self.failed, "command"),
+                counted(self.events_lost, "event")
             )
         })
     }

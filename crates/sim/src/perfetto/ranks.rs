@@ -4,7 +4,7 @@
 use super::file::{File, Track};
 use crate::plan::Plan;
 use crate::results::timeline::{RankEvent, RankSpan, Timeline};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 
 /// Writes what ranks do to their tracks.
 pub(super) struct RankTracks {
@@ -69,7 +69,7 @@ fn slice(file: &mut File, open: &mut Open, span: RankSpan) {
     let of = &mut open[programs as usize][rank as usize];
     if of.is_none_or(|(of, _)| of != (iteration, restart)) {
         of.iter().for_each(|(_, end)| file.end(end.0, uuid));
-        let again = if restart == 0 { String::new() } else { format!(", after {restart} restarts") };
+        let again = if restart == 0 { String::new() } else { format!(", after {}", counted(restart, "restart")) };
         file.begin(start.0, uuid, &format!("iteration {iteration}{again}"), Vec::new());
     }
     *of = Some(((iteration, restart), end));

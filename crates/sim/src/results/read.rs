@@ -1,6 +1,7 @@
 //! Reads columns of tables that a run has written, row by row.
 
 use crate::results::column::Kind;
+use linkpool_units::counted;
 use parquet::basic::{ConvertedType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -110,7 +111,11 @@ impl TableFile {
                 }
             }
         }
-        if row == self.rows() { Ok(()) } else { Err(general(format!("{row} of {} values of {name}", self.rows()))) }
+        if row == self.rows() {
+            Ok(())
+        } else {
+            Err(general(format!("{row} of {} of {name}", counted(self.rows(), "value"))))
+        }
     }
 
     /// A whole column.

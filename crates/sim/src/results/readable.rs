@@ -1,5 +1,6 @@
 //! Checks whether a table can be read, before others read it.
 
+use linkpool_units::counted;
 use parquet::basic::Compression;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -31,7 +32,7 @@ pub fn check_table(path: &Path) -> Result<u64> {
     if i64::try_from(rows) == Ok(announced) {
         Ok(rows)
     } else {
-        Err(general(&format!("{rows} rows, and {announced} are announced")))
+        Err(general(&format!("{} instead of {announced}", counted(rows, "row"))))
     }
 }
 
@@ -51,7 +52,7 @@ fn check_column(group: &dyn RowGroupReader, column: usize, rows: u64) -> Result<
         ColumnReader::FixedLenByteArrayColumnReader(values) => decode(values, |_| true),
     }?;
     let name = || group.metadata().column(column).column_path().string();
-    if read == rows { Ok(()) } else { Err(general(&format!("{read} of {rows} values of {}", name()))) }
+    if read == rows { Ok(()) } else { Err(general(&format!("{read} of {} of {}", counted(rows, "value"), name()))) }
 }
 
 /// Decodes a column, whose values must be good, and returns how many there are, with nulls.

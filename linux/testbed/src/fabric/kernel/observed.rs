@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use linkpool_linux_control::switch::Switches as Programs;
 use linkpool_network::{LinkId, LinkStats, NodeId, OnWire, RareEvents};
 use linkpool_sim::{LinkOutcome, MeasuredLink, PathRule, Plan, Sample, Value};
-use linkpool_units::Time;
+use linkpool_units::{Time, counted};
 
 /// Of a run so far.
 pub(super) struct Observed<'a> {
@@ -158,7 +158,8 @@ impl<'a> Observed<'a> {
         let dropped = dropped()?.saturating_sub(self.dropped_before);
         if dropped > 0 {
             warnings.push(format!(
-                "the kernel has dropped {dropped} packets between devices, which no queue of the scenario did (net.core.netdev_max_backlog)"
+                "the kernel has dropped {} between devices, which no queue of the scenario did (net.core.netdev_max_backlog)",
+                counted(dropped, "packet")
             ));
         }
         let chooses = self.plan.transports.iter().any(|transport| transport.paths == PathRule::Hash);
