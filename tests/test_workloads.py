@@ -135,7 +135,7 @@ def test_programs_are_converted(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ring.goal:3: \"x\" instead of a size"):
         _core.convert(str(ring), str(binary))
     ring.write_text("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\n}\n")
-    with pytest.raises(ValueError, match=r"ring.goal:3: .*1 sends, 0 receives"):
+    with pytest.raises(ValueError, match=r"ring.goal:3: .*1 send, 0 receives"):
         _core.convert(str(ring), str(binary))
     crossed = "rank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n"
     ring.write_text(f"num_ranks 2\n{crossed}{crossed.translate(str.maketrans('01', '10'))}")

@@ -68,7 +68,7 @@ fn captures_hold_what_ports_carry() {
 fn causes_have_their_bytes() {
     let estimate = estimate("");
     let cause = |list: &[(String, f64)], name: &str| about(list, name).1;
-    let memory = ["4 hosts and 16 links", "1 flows known", "1 connections"].map(|name| cause(&estimate.memory, name));
+    let memory = ["4 hosts and 16 links", "1 flow known", "1 connection at"].map(|name| cause(&estimate.memory, name));
     assert_eq!(memory, [4.0 * 1_000.0 + 16.0 * 700.0, 250.0, 8_000.0 + 2.0 * 1_500.0]);
     let tables = ["flows.parquet, 1 row", "subflows.parquet, 2 rows", "links.parquet, 16 rows"];
     assert_eq!(tables.map(|name| cause(&estimate.disk, name)), [150.0, 240.0, 1_600.0]);
