@@ -112,6 +112,22 @@ class Experiment(ABC):
         return {setting: data.filter(rows) for setting, rows in self.parts().items()}
 
 
+KINDS: Mapping[str, type[pl.DataType]] = {
+    "u32": pl.UInt32,
+    "i32": pl.Int32,
+    "i64": pl.Int64,
+    "f64": pl.Float64,
+    "bool": pl.Boolean,
+    "string": pl.String,
+}
+"""What polars calls the types of columns."""
+
+
+def nothing(of: Iterable[Column]) -> pl.DataFrame:
+    """Return no rows of these columns."""
+    return pl.DataFrame(schema={column.name: KINDS[column.type] for column in of})
+
+
 def each(column: str, values: Iterable[object]) -> dict[str, pl.Expr]:
     """Return a setting for each value of a column, by its text."""
     return {str(value): pl.col(column).eq(value) for value in values}

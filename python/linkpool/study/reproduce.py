@@ -17,6 +17,7 @@ from linkpool.study.cache import CACHE, Cache, Make, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.judge import judge
+from linkpool.study.own import own_code, require_columns
 from linkpool.study.pipeline import made
 from linkpool.study.pool import Watch
 from linkpool.study.record import Record
@@ -83,9 +84,11 @@ def reproduce_experiment(
         NotAResultError: `out/ID` holds something that linkpool did not write.
         BusyError: another process is reproducing the same experiment to the same place.
         RunError: a run failed.
+        OwnCodeError: the code of the experiment, which is not linkpool's, failed.
 
     """
     start = time.monotonic()
+    require_columns(experiment)
     if seeds is not None:
         experiment = with_seeds(experiment, seeds)
     of_seeds = experiment.seeds
@@ -136,9 +139,11 @@ def analyse(
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
     from linkpool.study import style  # here, as matplotlib takes a second to load
 
-    claims = judge(experiment, data)
+    with own_code(experiment, "claims"):
+        claims = judge(experiment, data)
     with style.context():
-        figure = experiment.draw(data)
+        with own_code(experiment, "figure"):
+            figure = experiment.draw(data)
         if shortened:
             claims = [replace(c, note=f"{c.note}; shortened: {shortened}") for c in claims]
             style.remark(figure, f"shortened: {shortened}")
