@@ -1,6 +1,5 @@
 """Run a scenario from Python."""
 
-import json
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -149,6 +148,5 @@ def simulate_loaded(
 def write_summary(directory: Path) -> str:
     """Write the summary of a result beside its tables, and return it."""
     summary = Result.of_run(directory).summary_text
-    text = json.dumps(json.loads(summary), indent=1)
-    (directory / "summary.json").write_bytes(text.encode() + b"\n")
+    (directory / "summary.json").write_bytes(summary.encode() + b"\n")
     return summary

@@ -110,7 +110,7 @@ pub fn summarise(
         })?,
         links,
     };
-    serde_json::to_string(&summary).map_err(|error| error.to_string())
+    serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())
 }
 
 fn of_table<T>(
