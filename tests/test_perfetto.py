@@ -369,7 +369,7 @@ def test_ranks_are_tracks_with_what_the_table_says(
         )
         expected = [*own.select("doing", "start_s", "end_s").iter_rows()]
         for iteration, restart, start, end in of.iter_rows():
-            again = f", after {restart} restarts" if restart else ""
+            again = f", after {restart} restart{'s' * (restart > 1)}" if restart else ""
             expected.append((f"iteration {iteration}{again}", start, end))
         assert sorted(track.slices) == sorted((n, ns(a), ns(b)) for n, a, b in expected)
 

@@ -34,6 +34,8 @@ export const givenRate = (value: number | null | undefined): string => scaled(va
 export const givenBytes = (value: number | null | undefined): string => scaled(value, BYTES, allDigits);
 export const count = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : value.toLocaleString("en");
+/** The noun for so many. */
+export const noun = (value: number, one: string): string => (value === 1 ? one : `${one}s`);
 export const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : digits(value);
 export const percent = (value: number | null | undefined): string =>

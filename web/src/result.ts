@@ -4,7 +4,7 @@ import type { Group, Ranks, ResultData, Table } from "./data";
 import { h, section } from "./dom";
 import { KINDS } from "./events";
 import { fabric } from "./fabric";
-import { count, givenBytes, number, rate, seconds } from "./format";
+import { count, givenBytes, noun, number, rate, seconds } from "./format";
 import { note, type Place } from "./place";
 import { served } from "./requests";
 import { rows, scatter } from "./scatter";
@@ -76,7 +76,7 @@ export function result(of: ResultData, at: Place): HTMLElement {
       card(count(overall.flows), "measured flows", overall.unfinished ? `${count(overall.unfinished)} did not finish` : "all with a size finished"),
       card(fct(overall, "fct_p50_s"), "median FCT", overall.fct_p99_s === null ? "too few flows for a 99th percentile" : `99th percentile ${fct(overall, "fct_p99_s")}`),
       card(rate(overall.goodput_bps), "mean goodput of a flow", overall.jain === null ? "" : `Jain's index ${number(overall.jain)}`),
-      card(count(overall.timeouts), "timeouts", `${count(overall.retransmits)} of ${count(overall.segments)} segments sent again`),
+      card(count(overall.timeouts), noun(overall.timeouts, "timeout"), `${count(overall.retransmits)} of ${count(overall.segments)} ${noun(overall.segments, "segment")} sent again`),
       card(count(drops), "packets dropped", `${lost ? `${count(lost)} lost on links, ` : ""}${count(marks)} marked`),
       card(seconds(Number(of.run.simulated_s)), "simulated", `in ${seconds(Number(of.run.wall_s))}, ${count(Number(of.run.packet_hops))} packet-hops`),
     ),

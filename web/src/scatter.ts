@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import type { Columns, ResultData } from "./data";
 import { h, image } from "./dom";
-import { bytes, givenBytes, seconds } from "./format";
+import { bytes, count, givenBytes, noun, seconds } from "./format";
 import { onTheme, series } from "./theme";
 import { sizeTicks } from "./ticks";
 
@@ -46,7 +46,7 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
         Plot.tip(flows, Plot.pointer({
           x: "size_bytes", y: "slowdown",
           title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${givenBytes(f.size_bytes)} ${f.at_least ? "not finished after" : "in"} ${seconds(f.fct_s)}, slowdown ${f.at_least ? "≥ " : ""}${f.slowdown.toPrecision(3)}\n` +
-            `${f.timeouts} timeouts, ${f.retransmits} retransmitted of ${f.segments}`,
+            `${count(f.timeouts)} ${noun(f.timeouts, "timeout")}, ${count(f.retransmits)} retransmitted of ${count(f.segments)}`,
           fill: "var(--card)", stroke: "var(--line)",
         })),
       ],

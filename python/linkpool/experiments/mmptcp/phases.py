@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from linkpool.columns import Column
-from linkpool.experiments import panels
+from linkpool.experiments import panels, scenarios
 from linkpool.experiments.declared import Kept, LongRuns
 from linkpool.experiments.formulas import Found
 from linkpool.experiments.mmptcp import mixed, setting
@@ -27,7 +27,7 @@ from linkpool.experiments.mmptcp.mixed import (
 from linkpool.experiments.mmptcp.setting import ENDS, Tree
 from linkpool.experiments.mmptcp.summary import Summarised, summarise
 from linkpool.experiments.rows import by_seed
-from linkpool.experiments.scenarios import read, scenario
+from linkpool.experiments.scenarios import scenario
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Verdict, above, grade, weakest
@@ -160,7 +160,7 @@ class Thresholds(LongRuns):
 
     def point(self, seed: int, scheme: str, threshold: int) -> Point:
         """Return the run of a scheme with a threshold."""
-        size = read("mmptcp", "scenarios")["sizes"][self.size]
+        size = scenarios.read("mmptcp", "scenarios")["sizes"][self.size]
         keys = {"switch_bytes": f"{threshold}KB"}
         mix = Mix(scheme, scheme, ARRIVALS, self.duration_s, size=size, keys=keys)
         return mix.point({"scheme": scheme, "threshold_kb": threshold}, seed)
