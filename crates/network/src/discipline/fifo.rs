@@ -92,7 +92,10 @@ impl Discipline for Fifo {
 mod tests {
     use super::*;
     use crate::discipline::priority::Priority;
+    use crate::link::LinkKind;
+    use crate::packet::Kind;
     use crate::queue_limit::QueueLimit;
+    use linkpool_units::{HostId, Rate};
 
     /// Where a threshold acts on packets that find nobody, or that in service counts, none passes the port. A queue with
     /// priorities is as its queues are.
@@ -113,6 +116,22 @@ mod tests {
         assert!(!passes(Thresholds::drop_tail(QueueLimit::Bytes(100))), "long packets have no room");
         assert!(!passes(Thresholds { uncounted: 0, ..roomy }), "the packet in service counts");
     }
+
+    /// A queue with room for one packet, which marks from one on: of a lossless class the second and third are queued and marked.
+    #[test]
+    fn a_lossless_packet_that_finds_no_room_is_marked() {
+        let thresholds = Thresholds::drop_tail(QueueLimit::Packets(1)).marking(QueueLimit::Packets(1), false);
+        let kind = LinkKind::new(Rate::gbps(10), Time::ZERO, thresholds);
+        let (now, to) = (Time::ZERO, HostId::new(0).into());
+        let arrival = Arrival { now, to, kind: &kind, thresholds: &thresholds, buffer: None, lossless: true };
+        let packet = Packet { flags: Flags::ECT, kind: Kind::DATA, ..Packet::default() };
+        let (mut fifo, mut events) = (Fifo::new(false), RareEvents::default());
+        (0..3).for_each(|_| assert!(matches!(fifo.enqueue(packet, &arrival, &mut events), Verdict::Queued)));
+        let mut marked = Vec::new();
+        fifo.each(&mut |packet| marked.push(packet.flags.has(Flags::CE)));
+        assert_eq!((marked, events.marks), (vec![false, true, true], 2));
+    }
+
     /// One queue waits for all classes, and holds none of them back.
     #[test]
     fn one_queue_has_no_classes() {
