@@ -111,6 +111,18 @@ def test_the_time_that_is_left_follows_from_runs_that_ended() -> None:
     assert pace.left(60.0) == 0.0
 
 
+def test_a_run_that_seemed_to_be_made_does_not_count_in_the_time_that_is_left() -> None:
+    """Run 7 was in the cache, but damaged; run 0 is found, as another process has made it."""
+    pace = Pace({0: ("lia", 1.0), 1: ("lia", 1.0), 2: ("lia", 2.0)}, 1)
+    pace.begin(7, 0.0)
+    pace.end(7, 50.0)
+    pace.end(0, 50.0)
+    assert pace.left(50.0) is None
+    pace.begin(1, 50.0)
+    pace.end(1, 54.0)
+    assert pace.left(54.0) == 8.0
+
+
 def test_progress_is_of_what_is_to_be_made(fake_core: FakeCore, tmp_path: Path) -> None:
     run_points(POINTS[:2], count, Cache(tmp_path), jobs=1)
     seen: list[tuple[float, float]] = []

@@ -18,19 +18,24 @@ class Pace:
             at_once: how many are made at the same time.
 
         """
-        self._runs = runs
+        self._waiting = dict(runs)
         self._at_once = at_once
         self._began: dict[int, float] = {}
-        self._ended: dict[int, float] = {}
+        self._whole = _Spent()
+        self._alike: dict[Hashable, _Spent] = {}
 
     def begin(self, run: int, now: float) -> None:
-        """Tell that a run begins."""
-        self._began[run] = now
+        """Tell that a run begins; one that seemed to be made, and is damaged, does not count."""
+        if run in self._waiting:
+            self._began[run] = now
 
     def end(self, run: int, now: float) -> None:
         """Tell that a run has ended; one that did not begin was made before."""
-        if run in self._began:
-            self._ended[run] = now - self._began.pop(run)
+        of, began = self._waiting.pop(run, None), self._began.pop(run, None)
+        if of is not None and began is not None:
+            alike, cost = of
+            for spent in (self._whole, self._alike.setdefault(alike, _Spent())):
+                spent.add(now - began, cost)
 
     def left(self, now: float) -> float | None:
         """Return the seconds until all runs have ended; None: none has.
@@ -43,23 +48,28 @@ class Pace:
         >>> pace.left(107.0)  # 3 s of the second, and twice 5 s
         13.0
         """
-        if not self._ended:
+        if not self._alike:
             return None
-        whole = self._rate(self._ended)
-        rates = {
-            alike: self._rate([run for run in self._ended if self._runs[run][0] == alike])
-            for alike in {self._runs[run][0] for run in self._ended}
-        }
-        rests = [
-            max(rates.get(alike, whole) * cost - (now - self._began.get(run, now)), 0.0)
-            for run, (alike, cost) in self._runs.items()
-            if run not in self._ended
-        ]
+        rests = []
+        for run, (alike, cost) in self._waiting.items():
+            gone = now - self._began.get(run, now)
+            rests.append(max(self._alike.get(alike, self._whole).rate * cost - gone, 0.0))
         if not rests:
             return 0.0
         return max(sum(rests) / min(self._at_once, len(rests)), *rests)
 
-    def _rate(self, runs: "list[int] | Mapping[int, float]") -> float:
-        """Return the seconds for a unit of work."""
-        work = sum(self._runs[run][1] for run in runs)
-        return sum(self._ended[run] for run in runs) / work if work else 0.0
+
+class _Spent:
+    """The seconds that runs took, and their work."""
+
+    def __init__(self) -> None:
+        self._seconds = self._work = 0.0
+
+    def add(self, seconds: float, work: float) -> None:
+        self._seconds += seconds
+        self._work += work
+
+    @property
+    def rate(self) -> float:
+        """The seconds for a unit of work."""
+        return self._seconds / self._work if self._work else 0.0
