@@ -128,14 +128,11 @@ def _fitting(file: Path, fabric: str, workload: str, transport: str) -> tuple[st
         try:
             scenario = _core.load(text, str(file), None, [], False)
         except _core.ScenarioError as error:
-            first = first or error
-            if "host" in str(error):
-                continue
-        else:
-            if not is_trace:
-                return asked, larger
-            return _span(file.parent / workload, scenario.plan()["flows"]), larger
-        break
+            first = first or error  # of the fabric that was asked for
+            continue
+        if not is_trace:
+            return asked, larger
+        return _span(file.parent / workload, scenario.plan()["flows"]), larger
     return fail(f"no {file} is written: {first}")
 
 
