@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from linkpool import _core
-from linkpool.units import show_number
+from linkpool.units import counted, show_number
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,7 +41,7 @@ def _stragglers(job: Mapping[str, Any]) -> Iterator[str]:
         who = f"rank{'s' if several else ''} {', '.join(map(str, of['ranks']))}"
     elif "number" in of:
         several = of["number"] > 1
-        who = f"{of['number']} rank{'s' if several else ''}, drawn once,"
+        who = f"{counted(of['number'], 'rank')}, drawn once,"
     else:
         several = False
         who = f"each rank, in an iteration with probability {of['probability']:g},"

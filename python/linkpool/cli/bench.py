@@ -16,6 +16,7 @@ from linkpool.bench.speed_up import pairs as thread_pairs
 from linkpool.bench.tasks import all_tasks, series, speed_up, tasks
 from linkpool.cli.console import fail, say, stderr, stdout
 from linkpool.limits import MOST_THREADS
+from linkpool.units import counted
 
 
 def bench(
@@ -85,7 +86,7 @@ def bench(
     measured = []
     for name in names or list(series() if growth else tasks()):
         for number in counts:
-            stderr().print(f"{name} on {number} thread{'s' if number > 1 else ''} ...")
+            stderr().print(f"{name} on {counted(number, 'thread')} ...")
             attempts = [measure(name, number) for _ in range(runs)]
             measured.append(max(attempts, key=lambda row: float(row["hops_per_second"])))
     if as_json:

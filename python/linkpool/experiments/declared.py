@@ -21,6 +21,7 @@ from linkpool.study.frame import Frame, Panel
 from linkpool.study.point import Keys, Point
 from linkpool.study.stated import Stated
 from linkpool.study.toml import dumps
+from linkpool.units import counted
 
 
 class Kept(NamedTuple):
@@ -262,7 +263,7 @@ class LongRuns(Published, ABC):
 
     def extent(self) -> str:
         """Say how much time is simulated, with how many seeds."""
-        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+        return f"{self.duration_s:g} s of {counted(self.seeds, 'seed')}"
 
     def shortened(self, scale: float) -> Experiment:
         """Return fewer seeds, and below one seed less time."""

@@ -29,12 +29,7 @@ MOST_LINES = 6
 
 def asked(study: Study) -> str:
     """Say what a study asks."""
-    counts = [counted(len(study.arms), "arm")]
-    settings = sum(1 for _ in study.variations())
-    counts += [f"{settings} settings"] if settings > 1 else []
-    seeds = len(study.seed_list)
-    counts += [counted(seeds, "seed")]
-    return f"{' × '.join(counts)}, by {', '.join(study.measures)}"
+    return f"{study.extent}, by {', '.join(study.measures)}"
 
 
 def answer(study: Study, data: pl.DataFrame) -> list[str]:

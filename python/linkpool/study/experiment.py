@@ -13,6 +13,7 @@ from linkpool.columns import Column
 from linkpool.result import Result
 from linkpool.study.claims import Claim, Ledger
 from linkpool.study.point import Point
+from linkpool.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +43,7 @@ class Experiment(ABC):
 
     def extent(self) -> str:
         """Say how much is run, in the terms in which `shortened` cuts it."""
-        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
+        return counted(self.seeds, "seed")
 
     def shortened(self, scale: float) -> Experiment:
         """Return this experiment with about `scale` of its work, on the same fabric.

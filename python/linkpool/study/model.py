@@ -30,6 +30,7 @@ from linkpool.study.space import Search
 from linkpool.study.threshold import Threshold
 from linkpool.study.toml import dumps
 from linkpool.study.values import Shown, key_name, names_of, shown
+from linkpool.units import counted
 from linkpool.verbs import verb
 
 if sys.version_info >= (3, 11):
@@ -398,6 +399,15 @@ class Study(BaseModel):
                 )
         self._check_together("baseline", self.baseline)
         return self
+
+    @property
+    def extent(self) -> str:
+        """How many arms, settings and seeds it has: `3 arms × 2 settings × 5 seeds`."""
+        counts = [counted(len(self.arms), "arm")]
+        settings = sum(1 for _ in self.variations())
+        if settings > 1:
+            counts.append(counted(settings, "setting"))
+        return " × ".join([*counts, counted(len(self.seed_list), "seed")])
 
     @property
     def named(self) -> list[tuple[str, str]]:

@@ -36,14 +36,8 @@ def plan_of(study: Study, out: Path, make: Make | None = None, run_code: bool = 
 def before(plan: Plan, jobs: int) -> list[str]:
     """Say how many runs there are, about how long they take, and what seeds vary."""
     study, missing = plan.study, plan.missing
-    counts = [counted(len(study.arms), "arm")]
-    variations = sum(1 for _ in study.variations())
-    counts += [f"{variations} settings"] if variations > 1 else []
-    counts += [counted(len(study.seed_list), "seed")]
     total, made = len(plan.entries), len(plan.entries) - len(missing)
-    lines = [
-        f"{study.name}: {counted(total, 'run')} ({' × '.join(counts)}); {show_count(made)} made"
-    ]
+    lines = [f"{study.name}: {counted(total, 'run')} ({study.extent}); {show_count(made)} made"]
     if missing:
         seconds = expected_seconds(plan, jobs)
         lines[0] += (
