@@ -18,6 +18,19 @@ use linkpool_workload::program::{MOST_RANKS, Programs, RankBuilder, Source};
 use operations::Operations;
 pub use roofline::Roofline;
 
+/// Processors of a rank: of computations on the CPU, and of all others.
+const CPU: u8 = 0;
+const GPU: u8 = 1;
+/// Of nodes that join others, and of messages of operations: they do not occupy it.
+const NONE: u8 = 2;
+/// What adds what operations receive.
+const REDUCING: u8 = 3;
+/// Of messages, and of operations, which occupy it if a rank has one of them at a time. Memory has
+/// no other then, as in ASTRA-sim.
+const COMMUNICATION: u8 = 4;
+/// Of memory, if a rank has any number of messages at a time.
+const MEMORY: u8 = 5;
+
 /// How collective operations of a trace are carried out.
 #[derive(Clone, Debug)]
 pub struct ChakraRules {

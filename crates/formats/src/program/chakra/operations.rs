@@ -3,16 +3,10 @@
 use linkpool_units::counted;
 use std::collections::HashMap;
 
-use super::ChakraRules;
+use super::{ChakraRules, NONE, REDUCING};
 use linkpool_workload::program::{Member, Reducing, add_operation};
 use linkpool_workload::program::{Node, Op, RankBuilder};
 use linkpool_workload::{CollectiveAlgorithm, Message};
-
-/// The processor that adds what operations receive: beside the two of computations.
-const REDUCING: u8 = 3;
-
-/// The processor of nodes that join others and of messages of operations, which they do not occupy.
-const JOINS: u8 = 2;
 
 /// Tags of messages of operations begin here; those of other messages are below it.
 pub(super) const FIRST_TAG: u32 = 1 << 31;
@@ -130,7 +124,7 @@ impl<'r> Operations<'r> {
                 let part = part.ok_or_else(too_many)?;
                 let next = tag.checked_add(messages.len() as u32);
                 let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
-                add_operation(&messages, &part, (tag, JOINS), reducing, builders).ok_or_else(too_many)?;
+                add_operation(&messages, &part, (tag, NONE), reducing, builders).ok_or_else(too_many)?;
                 tag = next;
                 parts.push(part);
             }
@@ -149,7 +143,7 @@ impl<'r> Operations<'r> {
 /// A split of an operation at its members: it begins there with the operation, or when the split
 /// `before` has ended there, and the operation waits for its end. None if there are too many nodes.
 fn part_of(members: &[Member], before: Option<&Vec<Member>>, builders: &mut [RankBuilder]) -> Option<Vec<Member>> {
-    let node = |place| Node { size: 0, peer: 0, tag: 0, place, op: Op::Calc, cpu: JOINS, nic: 0 };
+    let node = |place| Node { size: 0, peer: 0, tag: 0, place, op: Op::Calc, cpu: NONE, nic: 0 };
     let part = members.iter().enumerate().map(|(i, member)| {
         let rank = &mut builders[member.rank as usize];
         let (entry, exit) = (rank.add(node(member.place))?, rank.add(node(member.place))?);

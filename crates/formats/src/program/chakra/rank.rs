@@ -8,6 +8,7 @@ use prost::Message;
 
 use super::operations::{FIRST_TAG, Operations, What};
 use super::proto::{Attribute, Bools, GlobalMetadata, Node as Written, Value};
+use super::{COMMUNICATION, CPU, GPU, MEMORY, NONE};
 use crate::quoted;
 use linkpool_workload::CollectiveAlgorithm;
 use linkpool_workload::program::Member;
@@ -15,17 +16,6 @@ use linkpool_workload::program::{MOST_NODES, Node, Op, RankBuilder};
 
 /// No message of a file is longer: 64 MiB.
 const LONGEST: u64 = 64 << 20;
-
-/// Processors of a rank: of operations on the CPU, and of all others.
-const CPU: u8 = 0;
-const GPU: u8 = 1;
-/// What waits for no processor.
-const NONE: u8 = 2;
-/// Messages, and operations, which occupy it if a rank has one of them at a time; memory is beside
-/// it then, as in ASTRA-sim.
-const COMMUNICATION: u8 = 4;
-/// Memory.
-const MEMORY: u8 = 5;
 
 /// Reads the file of a rank, of so many, message by message.
 pub(super) fn read(
