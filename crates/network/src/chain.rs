@@ -1,10 +1,10 @@
-//! Packets of a window that meet at a node or in a queue, in order.
+//! Packets of a window that take the same link, in order.
 
 use crate::in_flight::Incoming;
 use crate::packet::Packet;
 use linkpool_units::Time;
 
-/// Some of the packets of a window, in order of time.
+/// Packets of a window that take the same link, in order of time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain<'a> {
     packets: &'a [Incoming],
@@ -20,7 +20,7 @@ impl<'a> Chain<'a> {
 
     /// The packets, the first first. They came at their `arrival`.
     #[inline(always)]
-    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a Packet> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'a Packet> {
         self.numbers.iter().rev().map(move |(_, number)| &self.packets[*number as usize].packet)
     }
 }

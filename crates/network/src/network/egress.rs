@@ -174,8 +174,8 @@ impl Egress {
         }
     }
 
-    /// The same of the packets of this window that take a link with a port: no other comes to it before `limit`, when the window ends,
-    /// and none of them goes back to its sender.
+    /// The same in a network with ports: a port gets all of them at once, if it can. No other packet comes to the link before `limit`,
+    /// when the window ends, and none of these goes back to its sender.
     #[inline]
     pub(super) fn pass_chain_to_port(&mut self, id: LinkId, chain: Chain<'_>, limit: Time) {
         let (ports, mut transmitter) = self.ports();

@@ -282,7 +282,8 @@ impl Ports {
     }
 
     /// Queues the packets of `chain` at the port of `link`, and brings it up to `limit`, when the window ends: nothing else comes to
-    /// it before, and none of these packets goes back to its sender. False: not at this port, which others concern, or which is none.
+    /// it before, and none of these packets goes back to its sender. False: nothing is done, as the link has no port, or one that is not
+    /// alone ([`Port::is_alone`]).
     #[inline]
     pub(crate) fn take_chain(
         &mut self,
