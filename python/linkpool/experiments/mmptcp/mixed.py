@@ -189,7 +189,7 @@ def written(fct: Sample, unfinished: int, never: int) -> str:
     if fct.mean is None:
         return "no finished flow"
     sd = "" if fct.sd is None else f" ± {fct.sd:.3g}"
-    missing = f", {unfinished} unfinished" if unfinished else ""
+    missing = f", {unfinished:,} unfinished" if unfinished else ""
     return f"{fct.mean:.3g}{sd} ms{missing}" + (f", {never} not established" if never else "")
 
 
