@@ -134,7 +134,7 @@ impl Timetable {
         links.all(|link| {
             let spec = &fabric.links()[link.index()];
             let course = self.course(link, spec.rate);
-            course.is_plain(&course.limited(policies.of(fabric.layer(spec.from))))
+            course.is_plain(&course.limited(policies.at(fabric, spec)))
         })
     }
 }

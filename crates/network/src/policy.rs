@@ -2,7 +2,7 @@
 
 use crate::digest::Digests;
 use crate::discipline::{ClassPolicy, Configuration, Marking, Order, Pfc, Red, SharedBuffer};
-use crate::fabric::Layer;
+use crate::fabric::{Fabric, Layer, LinkSpec};
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub struct QueuePolicy {
     pub(crate) digests: Option<Arc<Digests>>,
     /// Priority flow control, if the port pauses and is paused.
     pub(crate) pfc: Option<Pfc>,
+    /// Does it mark at ports that lead to hosts, too?
+    marks_to_hosts: bool,
 }
 
 /// The queue lengths at which one FIFO queue drops and marks; the greatest number: at none.
@@ -51,7 +53,15 @@ impl QueuePolicy {
             stamps: false,
             digests: None,
             pfc: None,
+            marks_to_hosts: true,
         }
+    }
+
+    /// Marks nothing.
+    fn unmarking(mut self) -> QueuePolicy {
+        self.thresholds = self.thresholds.unmarking();
+        self.discipline = self.discipline.unmarking();
+        self
     }
 
     /// Sends no header back to its sender.
@@ -106,6 +116,12 @@ impl QueuePolicy {
     /// Pauses neighbours instead of dropping. All ports of a network must do so.
     pub fn pausing(mut self, pfc: Pfc) -> QueuePolicy {
         self.pfc = Some(pfc);
+        self
+    }
+
+    /// Does not mark at ports that lead to hosts.
+    pub fn sparing_hosts(mut self) -> QueuePolicy {
+        self.marks_to_hosts = false;
         self
     }
 
@@ -175,13 +191,14 @@ impl Policies {
         self.0.iter().any(|policy| policy.pfc.is_some())
     }
 
-    /// At the ports of `layer`. Hosts return nothing to the sender: it would be themselves.
-    pub fn of(&self, layer: Layer) -> QueuePolicy {
-        let mut policy = self.0[layer as usize].clone();
-        if layer == Layer::Host {
+    /// At the port of `link`. Hosts return nothing to the sender: it would be themselves.
+    pub(crate) fn at(&self, fabric: &Fabric, link: &LinkSpec) -> QueuePolicy {
+        let (from, to) = (fabric.layer(link.from), fabric.layer(link.to));
+        let mut policy = self.0[from as usize].clone();
+        if from == Layer::Host {
             policy.return_nothing();
         }
-        policy
+        if policy.marks_to_hosts || to != Layer::Host { policy } else { policy.unmarking() }
     }
 }
 
@@ -196,18 +213,95 @@ impl From<QueuePolicy> for Policies {
 mod tests {
     use super::*;
     use crate::discipline::Trimming;
+    use crate::fabric::FabricBuilder;
+    use crate::queue::{MarkAt, Queue};
+    use crate::queue_class::QueueClass;
     use linkpool_settings::{Preset, Settings as _};
+    use linkpool_units::{Bytes, Rate, Time};
+
+    /// Two hosts at a switch of this layer, with a cable to another.
+    fn fabric(layer: Layer) -> Fabric {
+        let mut builder = FabricBuilder::default();
+        let hosts = ["a", "b"].map(|name| builder.node(name, Layer::Host));
+        let [below, above] = [("s", layer), ("t", Layer::Core)].map(|(name, layer)| builder.node(name, layer));
+        for (from, to) in [(hosts[0], below), (hosts[1], below), (below, above)] {
+            builder.cable(from, to, Rate::gbps(10), Time::from_us(1));
+        }
+        builder.build()
+    }
 
     #[test]
     fn headers_go_back_from_switches_where_a_transport_takes_them() {
         let trimming = Order::Trimming(Trimming::defaults(Preset::Linux));
         let policies = Policies::from(QueuePolicy::drop_tail(QueueLimit::Packets(8)).ordered(trimming));
-        let returns = |policies: &Policies, layer| match policies.of(layer).discipline.order {
-            Order::Trimming(trimming) => trimming.return_to_sender,
-            _ => panic!("it trims"),
+        let returns = |policies: &Policies, fabric: &Fabric| {
+            let returns = |link| match policies.at(fabric, link).discipline.order {
+                Order::Trimming(trimming) => trimming.return_to_sender,
+                _ => panic!("it trims"),
+            };
+            fabric
+                .links()
+                .iter()
+                .map(|link| (fabric.layer(link.from) == Layer::Host, returns(link)))
+                .collect::<Vec<_>>()
         };
-        assert!(returns(&policies, Layer::Edge) && !returns(&policies, Layer::Host));
+        let edge = fabric(Layer::Edge);
+        assert!(returns(&policies, &edge).iter().all(|(is_host, returns)| *is_host != *returns));
         let policies = policies.returning_nothing();
-        assert!(Layer::ALL.iter().all(|layer| !returns(&policies, *layer)));
+        assert!(
+            Layer::ALL[1..].iter().all(|layer| returns(&policies, &fabric(*layer)).iter().all(|(_, returns)| !returns))
+        );
+    }
+
+    /// Ports to hosts mark nothing, whatever marks elsewhere; all else is as it is elsewhere.
+    #[test]
+    fn ports_to_hosts_may_be_spared() {
+        let marking = QueuePolicy::drop_tail(QueueLimit::Bytes(9_000)).marking(QueueLimit::Packets(7), false);
+        let trimming =
+            Trimming { mark_min: Some(Bytes(1)), mark_max: Some(Bytes(2)), ..Trimming::defaults(Preset::Linux) };
+        let unmarked = Trimming { mark_min: None, mark_max: None, ..trimming };
+        let trims = |trimming| QueuePolicy::drop_tail(QueueLimit::Packets(8)).ordered(Order::Trimming(trimming));
+        let plain = QueuePolicy::drop_tail(QueueLimit::Bytes(9_000));
+        let cases = [
+            (marking.clone(), plain.clone()),
+            (marking.marking_at_dequeue(), plain),
+            (trims(trimming), trims(unmarked)),
+        ];
+        let fabric = fabric(Layer::Edge);
+        for (policy, spared) in cases {
+            let policies = Policies::from(policy.clone().sparing_hosts());
+            for link in fabric.links() {
+                let to_host = fabric.layer(link.to) == Layer::Host;
+                let mut expected = if to_host { spared.clone() } else { policy.clone() }.sparing_hosts();
+                if fabric.layer(link.from) == Layer::Host {
+                    expected.return_nothing();
+                }
+                assert_eq!(policies.at(&fabric, link), expected);
+                let unspared = Policies::from(policy.clone()).at(&fabric, link);
+                assert_eq!(unspared.sparing_hosts().thresholds, policy.thresholds);
+            }
+        }
+    }
+
+    /// So are ports with classes, whether a class has a threshold or that of `[queue]`.
+    #[test]
+    fn no_class_marks_at_ports_to_hosts() {
+        let class =
+            |priority, mark| QueueClass { priorities: vec![priority], mark, ..QueueClass::defaults(Preset::Linux) };
+        let mark = |packets| Some(QueueLimit::Packets(packets));
+        let mut queue = Queue { mark: mark(7), mark_at: MarkAt::Dequeue, ..Queue::defaults(Preset::Linux) };
+        queue.set_classes(vec![class(3, mark(5)), class(4, None)]);
+        let fabric = fabric(Layer::Edge);
+        for mark_to_hosts in [true, false] {
+            let policies = Policies::from(QueuePolicy::from(&Queue { mark_to_hosts, ..queue.clone() }));
+            for link in fabric.links() {
+                let marks = mark_to_hosts || fabric.layer(link.to) != Layer::Host;
+                let classes = policies.at(&fabric, link).discipline.classes.expect("classes");
+                let of = |class: &ClassPolicy| (class.thresholds.mark_packets, class.marking);
+                let expected =
+                    [5, 7, 7].map(|k| if marks { (k, Marking::AtDequeue) } else { (u32::MAX, Marking::AtEnqueue) });
+                assert_eq!(classes.iter().map(of).collect::<Vec<_>>(), expected);
+            }
+        }
     }
 }

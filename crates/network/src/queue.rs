@@ -58,6 +58,13 @@ settings! {
             refused |q| q.mark_at == MarkAt::Dequeue && q.has_thresholds() && q.non_ect == NonEct::Drop =>
                 "a leaving packet is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
             when |q| q.has_thresholds() => "queues with a `mark`";
+        /// Do ports that lead to hosts mark? With `receiver_credit` of `uet` the receiver sees to its own link, and uet-htsim
+        /// has no marks there.
+        mark_to_hosts: bool = true,
+            refused |q| !q.mark_to_hosts && q.has_red() =>
+                "cannot be combined with `red`, which drops packets early where it may not mark them; write a `mark`, or leave it out",
+            when |q| q.has_thresholds() || q.order.marks_by_itself() =>
+                "queues with a `mark`, and those with `mark_min` of `discipline = \"trimming\"`";
     }
     tables {
         /// Random early detection, instead of `mark`.
@@ -136,6 +143,11 @@ impl Queue {
     /// Has a queue a threshold for marks?
     fn has_thresholds(&self) -> bool {
         self.mark.is_some() || self.classes.iter().any(|class| class.mark.is_some())
+    }
+
+    /// Has a queue random early detection?
+    fn has_red(&self) -> bool {
+        self.red.is_some() || self.classes.iter().any(|class| class.red.is_some())
     }
 
     /// With these classes.
@@ -230,6 +242,9 @@ impl From<&Queue> for QueuePolicy {
         }
         if let Some(pfc) = queue.pausing() {
             policy = policy.pausing(pfc);
+        }
+        if !queue.mark_to_hosts {
+            policy = policy.sparing_hosts();
         }
         match queue.shared_buffer {
             Some(buffer) => policy.sharing(buffer),

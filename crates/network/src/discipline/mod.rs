@@ -136,6 +136,21 @@ impl Default for Configuration {
 }
 
 impl Configuration {
+    /// The same without marks.
+    pub(crate) fn unmarking(mut self) -> Configuration {
+        self.marking = Marking::AtEnqueue;
+        if let Order::Trimming(trimming) = &mut self.order {
+            (trimming.mark_min, trimming.mark_max) = (None, None);
+        }
+        let unmarking = |class: &ClassPolicy| ClassPolicy {
+            thresholds: class.thresholds.unmarking(),
+            marking: Marking::AtEnqueue,
+            ..*class
+        };
+        self.classes = self.classes.map(|classes| classes.iter().map(unmarking).collect());
+        self
+    }
+
     /// What `make` makes of the queues of the port of `link`, with random numbers that `seed` sets.
     /// `pfc`: the port pauses, and is paused; `thresholds`: those of all its queues but for classes with their own.
     pub(crate) fn build<M: MakeOf>(

@@ -55,7 +55,7 @@ impl Network {
         for (id, spec) in fabric.links().iter().enumerate() {
             let id = LinkId::new(id);
             let course = timetable.course(id, spec.rate);
-            let policy = course.limited(policies.of(fabric.layer(spec.from)));
+            let policy = course.limited(policies.at(fabric, spec));
             let sends = partitions.sender(id) == me;
             let is_plain = course.is_plain(&policy);
             let kind = if is_plain {

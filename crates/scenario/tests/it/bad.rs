@@ -97,6 +97,10 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"reno\"\nnscc_target = \"1us\"", "transport.tcp.nscc_target", 19, "only to uet"),
     // Ports.
     ("mark = 10", "discipline = \"trimming\"\nmark = 10\ntrimming = { mark_min = \"1KB\", mark_max = \"9KB\" }", "queue.mark", 12, "cannot be combined with `mark_min`"),
+    ("mark = 10", "mark_to_hosts = false", "queue.mark_to_hosts", 11, "applies only to queues with a `mark`, and those with `mark_min`"),
+    ("mark = 10", "red = { min = 5, max = 15 }\nmark_to_hosts = false", "queue.mark_to_hosts", 12, "applies only to queues with a `mark`"),
+    ("[transport.amp]", "mark_to_hosts = false\n[[queue.class]]\npriorities = [1]\nred = { min = 5, max = 15 }\n[transport.amp]", "queue.mark_to_hosts", 13, "cannot be combined with `red`"),
+    ("mark = 10", "discipline = \"trimming\"\nlayer.host.mark_to_hosts = false", "queue.layer.host.mark_to_hosts", 12, "applies only to queues with a `mark`"),
     ("mark = 10", "discipline = \"trimming\"\ntrimming = { mark_min = \"1KB\" }", "queue.trimming.mark_max", 12, "from which size on"),
     ("mark = 10", "discipline = \"trimming\"\ntrimming = { mark_max = \"1KB\" }", "queue.trimming.mark_min", 12, "where do marks begin"),
     ("mark = 10", "discipline = \"trimming\"\ntrimming = { mark_min = \"3KB\", mark_max = \"1KB\" }", "queue.trimming.mark_max", 12, "below `mark_min`"),
