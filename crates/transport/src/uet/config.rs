@@ -13,6 +13,9 @@ use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// FASTFLOW's target of the round-trip time, and its period of quick adapt, in base RTTs.
+pub(super) const FASTFLOW_TARGET: f64 = 1.5;
+
 /// What sets the window of senders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -100,6 +103,17 @@ impl Config {
     /// Bytes on the wire of a full packet.
     pub fn mtu(&self) -> f64 {
         f64::from(self.mss) + f64::from(self.header)
+    }
+
+    /// The queueing delay that the law holds, without what Swift adds for small windows; the network's where the law has none, as
+    /// uet-htsim has it (`initNsccParams`, whichever law sends).
+    pub fn target(&self) -> Time {
+        match self.law {
+            SenderLaw::Fastflow => Time((self.base_rtt.0 as f64 * (FASTFLOW_TARGET - 1.0)) as u64),
+            SenderLaw::Swift => self.swift.target,
+            SenderLaw::StrackHtsim => self.strack_htsim.target,
+            _ => self.nscc.target,
+        }
     }
 
     /// The largest window of a flow with the base RTT of the network, bytes; and the most credit.

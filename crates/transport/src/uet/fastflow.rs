@@ -2,7 +2,7 @@
 //! 2026, `sim/host/uec_src.cpp`) has it, whose constants replace the paper's, which its comments say
 //! oscillate.
 
-use super::config::Config;
+use super::config::{Config, FASTFLOW_TARGET as TARGET};
 use super::window::{Signal, Window, product};
 use linkpool_units::Time;
 
@@ -11,8 +11,6 @@ const MARKS_GAIN: f64 = 0.05;
 const MARKS_THAT_CUT: f64 = 0.3;
 /// The delay of an empty path, at most.
 const NO_DELAY: Time = Time::from_us(1);
-/// The target and the period of quick adapt, in base RTTs.
-const TARGET: f64 = 1.5;
 /// Quick adapt acts if less than this part of the window got through.
 const GATE: f64 = 0.25;
 /// The most packets by which a packet's ACK raises the window below the target, by the distance to it.

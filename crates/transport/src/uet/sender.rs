@@ -358,7 +358,7 @@ impl Sender {
     fn recover(&mut self, ack: &Ack, delay: Option<Time>, now: Time) {
         let Some(sleek) = &mut self.sleek else { return };
         let window = self.subflows.all()[0].window();
-        let (cumulative, next, target) = (self.outstanding.base(), self.outstanding.next(), self.config.nscc.target);
+        let (cumulative, next, target) = (self.outstanding.base(), self.outstanding.next(), self.config.target());
         sleek.await_probe((cumulative, next), self.left > 0, now, window.base_rtt, target);
         if ack.probe && delay.is_some_and(|delay| delay < target) {
             sleek.found_loss(cumulative, next);

@@ -862,6 +862,42 @@ fn a_probe_finds_a_lost_tail() {
     );
 }
 
+/// A probe goes by the delay that the law holds: with Swift's target of 5 us it is sent 12 + 5 us after the ACK, and an answer
+/// that took 5 us longer than 12 us met a queue, in which the rest may wait.
+#[test]
+fn a_probe_goes_by_the_target_of_the_law() {
+    for (delay, again) in [(5, vec![]), (4, vec![8, 9])] {
+        let config = config(|config| {
+            (config.sleek, config.trimmable, config.law) = (true, false, SenderLaw::Swift);
+            config.swift.target = us(5);
+        });
+        let (mut sender, mut said) = (Sender::new(config, Some(10_000), false, 5), Said::new());
+        sender.open(Time::ZERO, &mut said);
+        said.psns();
+        sender.on_ack(&ack(8), 0, us(12), &mut said);
+        assert_eq!(said.wakes.pop(), Some(us(29)));
+        sender.on_timer(us(29), &mut said);
+        sender.on_ack(&Ack { probe: true, psn: 1, ..ack(8) }, 0, us(29 + 12 + delay), &mut said);
+        assert_eq!(said.psns(), again, "{delay}");
+    }
+}
+
+/// NSCC and STrack have NSCC's, Swift and csg-htsim's STrack their own, FASTFLOW half a base RTT of 12 us; the others, which
+/// have none, that of the network.
+#[test]
+fn each_law_has_its_target() {
+    use SenderLaw::{Constant, Dctcp, Fastflow, MpRdma, Nscc, Strack, StrackHtsim, Swift};
+    let of = |law| {
+        let config = config(|config| {
+            (config.law, config.nscc.target) = (law, us(8));
+            (config.swift.target, config.strack_htsim.target) = (us(5), us(7));
+        });
+        config.target()
+    };
+    let laws = [Nscc, Strack, Swift, StrackHtsim, Fastflow, Dctcp, MpRdma, Constant];
+    assert_eq!(laws.map(of), [8, 8, 5, 7, 6, 8, 8, 8].map(us));
+}
+
 /// Of 30 packets the first is lost: when 12 above it have come, with a window of 8, it is sent again.
 #[test]
 fn many_packets_above_a_gap_are_a_loss() {
