@@ -31,20 +31,23 @@ pub(super) struct Credit {
     heard: Time,
     /// When the sender asked for credit last.
     asked: Option<Time>,
-    /// The longest silence that a PULL has ended while there was no credit.
-    longest: Time,
+    /// Since when there has been no credit and no PULL, if there is none.
+    lacks_from: Time,
+    /// How long that was when the last PULL ended it.
+    lacked: Time,
 }
 
 impl Credit {
     /// The credit of a sender whose window is at most `most` bytes.
     pub(super) fn new(most: f64) -> Credit {
-        let (heard, asked, longest) = (Time::ZERO, None, Time::ZERO);
-        Credit { left: most as i64, most: most as i64, speculates: true, granted: 0, heard, asked, longest }
+        let most = most as i64;
+        let (heard, lacks_from, lacked) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        Credit { left: most, most, speculates: true, granted: 0, heard, asked: None, lacks_from, lacked }
     }
 
     /// The sender has data to send from now on: silence before it says nothing.
     pub(super) fn wait_from(&mut self, now: Time) {
-        self.heard = now;
+        (self.heard, self.lacks_from) = (now, now);
     }
 
     /// May a packet be sent?
@@ -53,23 +56,26 @@ impl Credit {
     }
 
     /// A packet of so many bytes is sent.
-    pub(super) fn spend(&mut self, bytes: i64) {
+    pub(super) fn spend(&mut self, bytes: i64, now: Time) {
         self.left -= bytes;
+        if !self.is_left() {
+            self.lacks_from = now;
+        }
     }
 
     /// The receiver has said something: what is left of the credit that it has not granted is gone
     /// (`stopSpeculating`).
     pub(super) fn heard(&mut self, now: Time) {
         self.heard = now;
-        if std::mem::take(&mut self.speculates) {
-            self.left = self.left.min(0);
+        if std::mem::take(&mut self.speculates) && self.is_left() {
+            (self.left, self.lacks_from) = (0, now);
         }
     }
 
     /// A PULL has come: the receiver has granted so many quanta in all.
     pub(super) fn grant(&mut self, granted: u32, now: Time) {
         if !self.is_left() {
-            self.longest = self.longest.max(now - self.heard);
+            (self.lacked, self.lacks_from) = (now - self.lacks_from, now);
         }
         self.heard(now);
         let more = granted.wrapping_sub(self.granted) as i32;
@@ -86,9 +92,10 @@ impl Credit {
     }
 
     /// When a sender that has nothing in flight takes a PULL for lost. A receiver with many senders is silent for as long as
-    /// it pulls from the others: only a silence beyond twice the longest before it, and a timeout, says more.
+    /// it pulls from the others: only a silence beyond a timeout and twice the wait for the last PULL says more. (The last,
+    /// not the longest: that for a PULL after a lost one is no measure.)
     pub(super) fn overdue_at(&self, rto: Time) -> Time {
-        self.heard.max(self.asked.unwrap_or(self.heard)) + rto + self.longest * 2
+        self.heard.max(self.asked.unwrap_or(self.heard)) + rto + self.lacked * 2
     }
 
     /// The sender asks.
@@ -196,7 +203,7 @@ mod tests {
         let mut credit = Credit::new(10_000.0);
         for _ in 0..3 {
             assert!(credit.is_left());
-            credit.spend(4_000);
+            credit.spend(4_000, Time::ZERO);
         }
         assert!(!credit.is_left());
         credit.heard(Time::ZERO);
@@ -210,32 +217,47 @@ mod tests {
         credit.grant(1_000, Time::ZERO);
         assert_eq!(credit.left, 10_000, "no more than the most");
         let mut unused = Credit::new(10_000.0);
-        unused.spend(4_000);
+        unused.spend(4_000, Time::ZERO);
         unused.heard(Time::ZERO);
         assert!(!unused.is_left() && unused.left == 0);
     }
 
-    /// PULLs that come 30 us and 200 us after the one before, while there was no credit, are no reason to ask: the next
-    /// silence may last 100 us (the timeout) and 400 us. After the sender has asked it counts from there.
+    /// A PULL that came 50 us after there was no credit, and one 338 us after it, are no reason to ask: the next silence may
+    /// last 100 us (the timeout) and 100 us, then 676 us. What the receiver says in between, as its ACK of a request, and
+    /// PULLs while there is credit, make neither shorter.
     #[test]
-    fn patience_grows_with_what_receivers_take() {
+    fn patience_follows_what_receivers_take() {
         let us = Time::from_us;
         let mut credit = Credit::new(1_000.0);
         credit.wait_from(us(10));
         assert_eq!(credit.overdue_at(us(100)), us(110));
-        credit.spend(1_000);
-        credit.grant(1, us(40));
-        assert_eq!(credit.overdue_at(us(100)), us(40 + 100 + 60));
-        // There is credit: its silence meant nothing.
+        credit.spend(1_000, us(15));
+        credit.heard(us(30));
+        assert_eq!(credit.overdue_at(us(100)), us(130));
+        credit.grant(1, us(65));
+        assert_eq!(credit.overdue_at(us(100)), us(65 + 100 + 100));
         credit.grant(2, us(900));
-        assert_eq!(credit.overdue_at(us(100)), us(900 + 100 + 60));
-        credit.spend(1_000);
-        credit.grant(3, us(1_100));
-        assert_eq!(credit.overdue_at(us(100)), us(1_100 + 100 + 400));
+        assert_eq!(credit.overdue_at(us(100)), us(900 + 100 + 100), "there was credit");
+        credit.spend(2_000, us(920));
+        credit.ask(us(1_000));
+        credit.heard(us(1_014));
+        assert_eq!(credit.overdue_at(us(100)), us(1_014 + 200));
+        credit.grant(3, us(1_258));
+        assert_eq!(credit.overdue_at(us(100)), us(1_258 + 100 + 676));
         credit.ask(us(1_600));
-        assert_eq!(credit.overdue_at(us(100)), us(1_600 + 500));
+        assert_eq!(credit.overdue_at(us(100)), us(1_600 + 776));
         assert!(!credit.may_ask(us(1_611), us(12)) && credit.may_ask(us(1_612), us(12)));
         assert!(Credit::new(1.0).may_ask(us(1), us(12)));
+        // Credit is still missing, from the last PULL on: the last wait counts, not the longest.
+        credit.grant(4, us(1_700));
+        assert_eq!(credit.overdue_at(us(100)), us(1_700 + 100 + 884));
+        credit.grant(5, us(1_730));
+        assert_eq!(credit.overdue_at(us(100)), us(1_730 + 100 + 60));
+        // What a receiver's first word takes back is missing from then on.
+        let mut credit = Credit::new(1_000.0);
+        credit.heard(us(7));
+        credit.grant(1, us(27));
+        assert_eq!(credit.overdue_at(us(100)), us(27 + 100 + 40));
     }
 
     /// What is wanted, in quanta of 256 B: all that is to be sent, at most the window and a packet, at most
@@ -243,7 +265,7 @@ mod tests {
     #[test]
     fn a_sender_wants_what_it_can_send() {
         let mut credit = Credit::new(10_000.0);
-        credit.spend(4_000);
+        credit.spend(4_000, Time::ZERO);
         let target =
             |credit: &Credit, to_send, window, senders| credit.target((to_send, to_send), window, 4_000, senders);
         // 6,000 B are left: at least a packet while it speculates.

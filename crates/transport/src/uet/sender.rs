@@ -284,7 +284,7 @@ impl Sender {
         let bytes = self.wire(len);
         self.subflows.send(s, (bytes, again), now, &self.config);
         if let Some(credit) = &mut self.credit {
-            credit.spend(bytes);
+            credit.spend(bytes, now);
         }
     }
 
