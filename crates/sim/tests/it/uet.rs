@@ -386,6 +386,24 @@ fn without_trimming_packets_are_dropped() {
     assert!((0..8).all(|i| r.flow(i).acked_bytes == 400_000 && r.flow(i).metric("nacks") == Some(0.0)));
 }
 
+/// An incast of 15 that timeouts alone repair, data queues of 5 products. uet-htsim (six seeds): flows end at 1,362 us on average
+/// (1,301 to 1,398), the last at 1,495 to 1,543 us; 429 to 440 packets sent again, 3,450 to 3,517 ACKs, 15 to 20 RTS, which tell
+/// senders what has arrived though nobody asked.
+#[test]
+fn timeouts_repair_an_incast_as_in_uet_htsim() {
+    let flows: String = (0..15).map(|host| flow(host, 15, 1_000_000)).collect();
+    let larger = HTSIM.replace("178450B", "892250B").replace("356900B", "1784500B");
+    let r = run(&format!("{larger}trimmable = false\n{flows}"));
+    let fcts = (0..15).map(|i| fct(&r, i) as f64 / 1e6);
+    let (last, mean) = (fcts.clone().fold(0.0, f64::max), fcts.sum::<f64>() / 15.0);
+    let sum = |name| (0..15).map(|i| r.flow(i).metric(name).unwrap()).sum::<f64>();
+    let again = (0..15).map(|i| r.flow(i).total(|s| s.retransmits)).sum::<u64>() as f64;
+    let near = |found: f64, expected: f64, by: f64| (found / expected - 1.0).abs() < by;
+    assert!(near(last, 1_519.0, 0.02) && near(mean, 1_362.0, 0.05), "{last} {mean}");
+    let (acks, asked) = (sum("acks"), sum("asked"));
+    assert!(near(again, 433.0, 0.05) && near(acks, 3_480.0, 0.03) && (15.0..=20.0).contains(&asked), "{acks} {asked}");
+}
+
 /// Messages on one connection: each is a flow of the results, and they share a window.
 #[test]
 fn messages_share_a_connection() {

@@ -85,12 +85,6 @@ impl Credit {
         }
     }
 
-    /// The receiver may not know of what is to be sent, and there is no credit: may the sender ask for some? It does so at
-    /// most once a base RTT, or all senders of an incast would ask at once (`sendRTS`).
-    pub(super) fn may_ask(&self, now: Time, base_rtt: Time) -> bool {
-        self.asked.is_none_or(|at| now >= at + base_rtt)
-    }
-
     /// When a sender that has nothing in flight takes a PULL for lost. A receiver with many senders is silent for as long as
     /// it pulls from the others: only a silence beyond a timeout and twice the wait for the last PULL says more. (The last,
     /// not the longest: that for a PULL after a lost one is no measure.)
@@ -246,8 +240,6 @@ mod tests {
         assert_eq!(credit.overdue_at(us(100)), us(1_258 + 100 + 676));
         credit.ask(us(1_600));
         assert_eq!(credit.overdue_at(us(100)), us(1_600 + 776));
-        assert!(!credit.may_ask(us(1_611), us(12)) && credit.may_ask(us(1_612), us(12)));
-        assert!(Credit::new(1.0).may_ask(us(1), us(12)));
         // Credit is still missing, from the last PULL on: the last wait counts, not the longest.
         credit.grant(4, us(1_700));
         assert_eq!(credit.overdue_at(us(100)), us(1_700 + 100 + 884));

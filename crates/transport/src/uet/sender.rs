@@ -70,12 +70,14 @@ pub enum Waits {
     Answers,
 }
 
-/// What only results read.
+/// What results and rare events read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stats {
     counters: Counters,
     started: Time,
     ended: Option<Time>,
+    /// When it asked for credit or for an ACK last.
+    asked: Option<Time>,
 }
 
 impl Sender {
@@ -459,8 +461,12 @@ impl Sender {
             && at + self.config.rto <= now
             && self.state == SenderState::Open
         {
+            let waited = self.outstanding.queued() > 0;
             self.on_timeout(psn, now);
             lost = true;
+            if !waited && self.outstanding.queued() > 0 {
+                self.ask_if_held(now, out);
+            }
         }
         if self.sleek.as_ref().is_some_and(|sleek| sleek.probe_at() <= now) && self.state == SenderState::Open {
             self.probe(now, out);
@@ -480,6 +486,32 @@ impl Sender {
         }
     }
 
+    /// A packet has just been found lost, and none waits before it. If the window has no room for it, the sender asks for an ACK,
+    /// as packets may have arrived of which it does not know (`rtxTimerExpired`). With several windows the ACK might be that of
+    /// another path, and no rule is known.
+    fn ask_if_held(&mut self, now: Time, out: &mut impl Output) {
+        let has_one = self.config.subflows == 1;
+        if has_one && !self.is_stuck() && self.next_subflow(now).is_none() && self.may_ask(now) {
+            self.ask(now, out);
+        }
+    }
+
+    /// Has it not asked within a base RTT? All senders of an incast would ask at once otherwise (`sendRTS`).
+    fn may_ask(&self, now: Time) -> bool {
+        self.stats.asked.is_none_or(|at| now >= at + self.config.base_rtt)
+    }
+
+    /// Sends an RTS.
+    fn ask(&mut self, now: Time, out: &mut impl Output) {
+        self.stats.asked = Some(now);
+        self.stats.counters.asked += 1;
+        if let Some(credit) = &mut self.credit {
+            credit.ask(now);
+        }
+        let (target, entropy) = (self.target(out), self.entropy(0, self.outstanding.next(), now, out));
+        out.ask(target, entropy);
+    }
+
     /// What is to be sent waits for credit. If a packet has just been found `lost`, the receiver may not know that it is
     /// wanted (`rtxTimerExpired`); if nothing is in flight and the receiver is silent for too long, its PULL is lost, for
     /// which uet-htsim has no timer. The sender asks.
@@ -488,13 +520,9 @@ impl Sender {
             return;
         }
         let idle = self.outstanding.oldest().is_none();
-        let (base_rtt, rto) = (self.config.base_rtt, self.config.rto);
-        let Some(credit) = &mut self.credit else { return };
-        if lost && credit.may_ask(now, base_rtt) || idle && now >= credit.overdue_at(rto) {
-            credit.ask(now);
-            let (target, entropy) = (self.target(out), self.entropy(0, self.outstanding.next(), now, out));
-            self.stats.counters.asked += 1;
-            out.ask(target, entropy);
+        let overdue = |credit: &Credit| now >= credit.overdue_at(self.config.rto);
+        if lost && self.may_ask(now) || idle && self.credit.as_deref().is_some_and(overdue) {
+            self.ask(now, out);
         }
     }
 

@@ -751,6 +751,52 @@ fn a_sender_without_credit_asks() {
     assert_eq!(said.psns(), [0, 1, 2]);
 }
 
+/// All 4 packets that a window of 4.5 holds time out. When the first does, 3 are in flight, and 3.5 have no room for it: the sender
+/// asks for an ACK. When the last has, one may go. Of two packets in the same window the first may go at once; and where a trimmed
+/// one waits already, nobody asks.
+#[test]
+fn a_sender_asks_for_an_ack_if_its_window_holds_what_is_lost() {
+    let of = |subflows, size| {
+        let config = config(|config| {
+            (config.first_window, config.subflows) = (Some(f64::from(subflows) * 4.5 * WIRE as f64), subflows);
+            config.spraying.entropies = 16 / u16::from(subflows);
+        });
+        let (mut sender, mut said) = (Sender::new(config, size, false, 5), Said::new());
+        sender.open(Time::ZERO, &mut said);
+        said.psns();
+        (sender, said)
+    };
+    let opened = |size| of(1, size);
+    let (mut sender, mut said) = opened(None);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.psns(), said.asked.as_slice()), (vec![0], [0].as_slice()));
+    assert_eq!(sender.counters().asked, 1);
+    let (mut sender, mut said) = opened(Some(2_000));
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.asked.len(), said.psns()), (0, vec![0, 1]));
+    let (mut sender, mut said) = opened(None);
+    sender.on_nack(nack(1, false), 0, us(13), &mut said);
+    assert!(said.psns().is_empty());
+    sender.on_timer(RTO, &mut said);
+    assert_eq!(said.asked.len(), 0);
+    let (mut sender, mut said) = of(2, None);
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.asked.len(), said.psns().len()), (0, 2), "of two windows");
+}
+
+/// A sender asks once in a base RTT of 12 us, whatever is lost meanwhile.
+#[test]
+fn a_sender_asks_once_in_a_base_rtt() {
+    for (at, asked) in [(11, 1), (12, 2)] {
+        let (mut sender, mut said) = on_credit(20_000, false);
+        sender.on_pull(13, us(at), &mut said);
+        assert_eq!(said.psns(), [3, 4, 5], "3,136 B");
+        sender.on_timer(RTO, &mut said);
+        sender.on_timer(RTO + us(at), &mut said);
+        assert_eq!((said.asked.len(), sender.counters().asked), (asked as usize, asked), "{at}");
+    }
+}
+
 /// A sender with credit alone, 3,000 B at most: three packets of 1,064 B go without a grant.
 fn on_credit(size: u64, stays_open: bool) -> (Sender, Said) {
     let config = config(|config| {
