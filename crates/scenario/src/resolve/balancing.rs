@@ -2,9 +2,37 @@
 
 use super::section::Section;
 use crate::model::{Control, Paths, Subflows, Transport};
+use crate::tree::Value;
 
 /// The most entropy values of a connection that are bound to ports of its hosts.
 const MOST_BOUND: usize = 1024;
+
+/// Balancers of UET that TCP's families lack, and why.
+const OF_UET: &[(&str, &str)] = &[
+    (
+        "mp-rdma",
+        "needs an ACK of each packet, which lets the next go the same way, and one window that heeds all paths by these ACKs. \
+         TCP acknowledges two packets with one ACK, sends by the window of each subflow, and in recovery by what SACK shows; \
+         write `paths = \"reps\"`, or `control = \"uet\"` with `balancer = \"mp-rdma\"`",
+    ),
+    ("oblivious", "goes through the entropy values of uet; write `paths = \"scatter\"`"),
+    (
+        "bitmap",
+        "avoids entropy values of packets that were trimmed or lost, which TCP does not keep; write `paths = \"reps\"`",
+    ),
+    ("flowbender", "is of uet; write `paths = \"plb\"`, which changes the path of a subflow by marks, too"),
+    ("rss", "places packets by uet's PSN; write `subflows`, which have a path each"),
+];
+
+/// Why `paths` of a TCP cannot be what is written there, if it names a balancer of UET.
+pub(super) fn why_not(control: Control, section: &Section<'_, '_>) -> Option<&'static str> {
+    if !control.family().has("plb_rounds") {
+        return None;
+    }
+    let written = section.node()?.child("paths")?;
+    let Value::String(written) = &written.value else { return None };
+    OF_UET.iter().find(|(name, _)| name == written).map(|(_, why)| *why)
+}
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths.rule, Paths::Plb | Paths::Reps);

@@ -105,6 +105,10 @@ fn resolve(name: &str, controls: &Controls, section: &mut Section<'_, '_>) -> Op
     if written.is_some() || !controls.is_lacking() {
         section.refuse_unknown(&[transport_keys(), &own[..]].concat());
     }
+    if let Some(why) = balancing::why_not(control, section) {
+        section.error("paths", why);
+        return None;
+    }
     let mut t = Transport { name: name.to_string(), ..Transport::of(control, preset) };
     t.each(&mut Reader { section, names: &NoNames, preset });
     t.config.subflows = t.subflows.most() as usize + usize::from(t.is_mmptcp());

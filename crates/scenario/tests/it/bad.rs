@@ -97,6 +97,9 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"reno\"\nnscc_target = \"1us\"", "transport.tcp.nscc_target", 19, "only to uet"),
     // Ports.
     ("mark = 10", "discipline = \"trimming\"\nmark = 10\ntrimming = { mark_min = \"1KB\", mark_max = \"9KB\" }", "queue.mark", 12, "cannot be combined with `mark_min`"),
+    ("control = \"reno\"", "control = \"dctcp\"\npaths = \"mp-rdma\"", "transport.tcp.paths", 19, "an ACK of each packet"),
+    ("control = \"reno\"", "control = \"ndp\"\npaths = \"mp-rdma\"", "transport.tcp.paths", 19, "unknown value"),
+    ("control = \"reno\"", "control = \"dctcp\"\npaths = \"rss\"", "transport.tcp.paths", 19, "write `subflows`"),
     ("mark = 10", "mark_to_hosts = false", "queue.mark_to_hosts", 11, "applies only to queues with a `mark`, and those with `mark_min`"),
     ("mark = 10", "red = { min = 5, max = 15 }\nmark_to_hosts = false", "queue.mark_to_hosts", 12, "applies only to queues with a `mark`"),
     ("[transport.amp]", "mark_to_hosts = false\n[[queue.class]]\npriorities = [1]\nred = { min = 5, max = 15 }\n[transport.amp]", "queue.mark_to_hosts", 13, "cannot be combined with `red`"),
