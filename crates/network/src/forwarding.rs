@@ -30,6 +30,12 @@ impl Next {
         self.0.wrapping_sub(BLOCK) as usize
     }
 
+    /// The first link, if it is a run.
+    #[inline]
+    pub(crate) fn first_of_run(self) -> Option<LinkId> {
+        (self.0 & KIND == RUN).then(|| self.first())
+    }
+
     /// The first link of a run.
     #[inline]
     fn first(self) -> LinkId {

@@ -395,6 +395,12 @@ impl Links<'_> {
     pub(crate) fn link(&self, i: u32) -> LinkId {
         self.table.choice(self.next, i)
     }
+
+    /// The first, if each link but the first follows the one before it.
+    #[inline]
+    pub(crate) fn first_of_run(&self) -> Option<LinkId> {
+        self.next.first_of_run()
+    }
 }
 
 impl Row {

@@ -33,17 +33,7 @@ impl LeastQueue {
             self.shortest.resize(n as usize, 0);
         }
         let shortest = &mut self.shortest[..n as usize];
-        let (mut least, mut count) = (u64::MAX, 0);
-        for link in 0..n {
-            let length = queues.bytes(link).unwrap_or(u64::MAX);
-            // No branch, since no processor can predict it.
-            let place = if length < least { 0 } else { count };
-            count = place + usize::from(length <= least);
-            least = least.min(length);
-            if let Some(last) = shortest.get_mut(place) {
-                *last = link;
-            }
-        }
+        let count = queues.shortest(shortest);
         if count == 1 {
             return shortest[0];
         }

@@ -139,6 +139,30 @@ pub(crate) struct Hop {
 pub(crate) trait Queues {
     /// The bytes that link `number` has not yet put on the wire; none: it is down.
     fn bytes(&mut self, number: u32) -> Option<u64>;
+
+    /// Which of as many links as `shortest` has places have the fewest bytes to send: their numbers come first there, in
+    /// ascending order. Returns how many they are. Where all are down, all.
+    #[inline(always)]
+    fn shortest(&mut self, shortest: &mut [u32]) -> usize {
+        self.shortest_one_by_one(shortest)
+    }
+
+    /// The same by [`Queues::bytes`] of each.
+    #[inline(always)]
+    fn shortest_one_by_one(&mut self, shortest: &mut [u32]) -> usize {
+        let (mut least, mut count) = (u64::MAX, 0);
+        for link in 0..shortest.len() {
+            let length = self.bytes(link as u32).unwrap_or(u64::MAX);
+            // No branch, since no processor can predict it.
+            let place = if length < least { 0 } else { count };
+            count = place + usize::from(length <= least);
+            least = least.min(length);
+            if let Some(last) = shortest.get_mut(place) {
+                *last = link as u32;
+            }
+        }
+        count
+    }
 }
 
 impl<F: FnMut(u32) -> Option<u64>> Queues for F {

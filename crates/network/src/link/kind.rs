@@ -100,6 +100,13 @@ impl LinkKind {
         }
     }
 
+    /// The longest time in which as many bytes are sent as in `span`, by [`LinkKind::bytes_in`].
+    #[inline]
+    pub(crate) fn longest_with_bytes_of(&self, span: Time) -> Time {
+        let after = u128::from(self.bytes_in(span) + 1) * u128::from(self.per_byte) - u128::from(self.per_byte / 2);
+        Time(u64::try_from((after - 1) >> FRACTION).unwrap_or(u64::MAX))
+    }
+
     #[cold]
     fn bytes_in_long(&self, span: Time) -> u64 {
         (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64

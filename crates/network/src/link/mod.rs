@@ -638,6 +638,31 @@ mod tests {
         }
     }
 
+    /// A byte takes 8 us at 1 Mbit/s and 10,000.0 ps at 800 Mbit/s; the number of bytes is rounded to the nearest, a half up.
+    #[test]
+    fn the_longest_time_with_as_many_bytes_is_half_a_byte_longer_less_a_picosecond() {
+        let kind =
+            |bits| LinkKind::new(Rate(bits), Time::ZERO, QueuePolicy::drop_tail(QueueLimit::Packets(9)).thresholds);
+        for (span, longest) in [(0, 4_999), (4_999, 4_999), (5_000, 14_999), (20_001, 24_999)] {
+            assert_eq!(kind(800_000_000).longest_with_bytes_of(Time(span)), Time(longest), "{span}");
+        }
+        // 20 s and 2,500,000 bytes: more than 64 bits hold with their fractions.
+        let (seconds, half) = (Time::from_ms(20_000), Time::from_us(4));
+        assert_eq!(kind(1_000_000).longest_with_bytes_of(seconds), seconds + half - Time(1));
+        assert_eq!(kind(1_000_000).longest_with_bytes_of(Time::MAX), Time::MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_longer_time_has_as_few_bytes(bits in 1_000_000u64..2_000_000_000_000, span in 0u64..1 << 50) {
+            let kind = LinkKind::new(Rate(bits), Time::ZERO, QueuePolicy::drop_tail(QueueLimit::Packets(9)).thresholds);
+            let (bytes, longest) = (kind.bytes_in(Time(span)), kind.longest_with_bytes_of(Time(span)));
+            proptest::prop_assert!(longest >= Time(span));
+            proptest::prop_assert_eq!(kind.bytes_in(longest), bytes);
+            proptest::prop_assert_eq!(kind.bytes_in(longest + Time(1)) > bytes, true);
+        }
+    }
+
     /// 64 B take 1,706.67 ps at 300 Gbit/s, and 1,706 as a packet. So 1,000 waiting packets, and a picosecond of the one in
     /// service, take less time than their 64,000 B would: 1,706.0 ns instead of 1,706.7. They mark all the same.
     #[test]
