@@ -192,7 +192,7 @@ impl Policies {
     }
 
     /// At the port of `link`. Hosts return nothing to the sender: it would be themselves.
-    pub(crate) fn at(&self, fabric: &Fabric, link: &LinkSpec) -> QueuePolicy {
+    pub fn at(&self, fabric: &Fabric, link: &LinkSpec) -> QueuePolicy {
         let (from, to) = (fabric.layer(link.from), fabric.layer(link.to));
         let mut policy = self.0[from as usize].clone();
         if from == Layer::Host {

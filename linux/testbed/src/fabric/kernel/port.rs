@@ -54,7 +54,7 @@ fn bucket(rate: u64, mtu: u32) -> u64 {
 }
 
 fn levels(plan: &Plan, link: &LinkSpec) -> QueueLevels {
-    plan.policies.of(plan.fabric.layer(link.from)).levels()
+    plan.policies.at(&plan.fabric, link).levels()
 }
 
 /// As programs and queues have it, which count up to 4 GiB.
@@ -109,6 +109,11 @@ mod tests {
             slack_ns: 323_040,
         };
         assert_eq!(all, [host, host, switch, switch]);
+        let spared = ports(&plan("[queue]\nlimit = 50\nmark = 10\nmark_to_hosts = false"), 1500);
+        assert_eq!(
+            spared,
+            [switch, switch, Port { mark_packets: never, ..switch }, Port { mark_packets: never, ..switch }]
+        );
     }
 
     /// Has a port of 100 Mbit/s, with packets to send for all of this time, be taken for one of
