@@ -18,6 +18,7 @@ import rtoml
 
 from linkpool import _core, publish
 from linkpool._core import ScenarioError, seconds
+from linkpool.result import Result
 from tables import finished, table, unfinished, write_result
 
 LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
@@ -34,11 +35,15 @@ Progress = Callable[[float, float, int], "bool | None"]
 
 
 class FakeCore:
-    """The functions of the extension module that a run needs; `runs` counts those made."""
+    """The functions of the extension module that a run needs; `runs` counts those made.
+
+    `summarises`: write a summary, which takes as long as all else that is done for a run.
+    """
 
     def __init__(self) -> None:
         self.runs = 0
         self.fail_on: str | None = None
+        self.summarises = True
         self.hosts = 2
         self.threads: list[int | None] = []
         self.before_run: Callable[[], None] = lambda: None
@@ -95,6 +100,8 @@ class FakeCore:
             raise RuntimeError("the fake was told to fail")
         _invent(Path(out_dir), document, random.Random(resolved), resolved)
         (Path(out_dir) / "scenario.toml").write_text(resolved, encoding="utf-8")
+        summary = Result(out_dir).summary_text if self.summarises else "{}"
+        (Path(out_dir) / "summary.json").write_text(f"{summary}\n", encoding="utf-8")
         return {"version": "0"}
 
 

@@ -256,7 +256,7 @@ def test_a_result_is_as_of_any_run(tmp_path: Path) -> None:
 
 
 def test_tables_of_the_c_library_become_a_result(tmp_path: Path) -> None:
-    """The C library writes what the core writes: tables without summary and manifest."""
+    """The C library writes what the core writes: a result without manifest."""
     out = tmp_path / "out"
     command = [sys.executable, "-m", "linkpool", "seal", str(out)]
 

@@ -139,14 +139,4 @@ def simulate_loaded(
             require_room(scenario, target)
         scenario.run(str(partial), progress, threads)
         check(partial)
-        summary = write_summary(partial)
-    result = Result.of_run(target, run_code=True)
-    result.summary_text = summary  # of the same tables
-    return result
-
-
-def write_summary(directory: Path) -> str:
-    """Write the summary of a result beside its tables, and return it."""
-    summary = Result.of_run(directory).summary_text
-    (directory / "summary.json").write_bytes(summary.encode() + b"\n")
-    return summary
+    return Result.of_run(target, run_code=True)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 REQUIRED = ("scenario.toml", "run.json", "flows.parquet")
 """Without these files a directory is no result."""
 
+SUMMARY = "summary.json"
+"""What a run writes of its tables; results of earlier versions may lack it."""
+
 SLOWEST = 5
 """Flows that a notebook shows of a result."""
 
@@ -261,6 +264,8 @@ class Result:
     @cached_property
     def summary_text(self) -> str:
         """The same as JSON, as the simulator computes it."""
+        if self._is_own:
+            return self._text(SUMMARY)
         period = self.period
         for table in ("flows", "links", "workloads", "jobs", "rtt"):
             if TABLES[table].lacking is None or self.has(table):
@@ -276,10 +281,9 @@ class Result:
 
         To read it takes a hundredth of the time.
         """
-        name = "summary.json"
-        if self._manifest is None or not (self.dir / name).exists():
+        if self._manifest is None or not (self.dir / SUMMARY).exists():
             return self.summary.as_dict()
-        content: dict[str, Any] = json.loads(self._text(name))
+        content: dict[str, Any] = json.loads(self._text(SUMMARY))
         return content
 
     @cached_property

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linkpool import _core, manifest
-from linkpool.api import write_summary
 from linkpool.identity import run_key
 from linkpool.limits import require_room, require_threads
 from linkpool.loading import Value, load, overrides, read_text
@@ -187,12 +186,11 @@ class Session:
         self._closed = False
         self._result: Result | None = None
         with ExitStack() as stack:
-            self._directory: Path | None = None
+            where = None
             if target is not None:
-                self._directory = stack.enter_context(publish(target, _key))
+                where = str(stack.enter_context(publish(target, _key)))
                 if not ignore_estimate:
                     require_room(loaded, target)
-            where = None if self._directory is None else str(self._directory)
             self._core = _core.Session(loaded, where, threads, answer)
             self._stack = stack.pop_all()
         self.hosts: tuple[str, ...] = tuple(self._core.hosts)
@@ -411,8 +409,6 @@ class Session:
         with self._stack:
             if not self._core.close(keep=True):
                 raise _core.SimulationError("the run could not go on, and has no result")
-            if self._directory is not None:
-                write_summary(self._directory)
         if self._target is not None:
             self._result = Result(self._target, run_code=True)
         return self._result
@@ -453,10 +449,10 @@ class Session:
 
 
 def seal_tables(directory: Path) -> Result:
-    """Make a result of the tables that the C library has written: add summary and manifest.
+    """Make a result of the tables that the C library has written: add the manifest.
 
     Raises:
-        ValueError: it holds no complete tables, or is a result already.
+        ValueError: it holds no complete tables, or is a result already; or one of them is damaged.
 
     """
     if (directory / manifest.NAME).exists():
@@ -464,7 +460,7 @@ def seal_tables(directory: Path) -> Result:
     # What a run writes last.
     if not (directory / "run.json").is_file():
         raise ValueError(f"{directory} holds no tables of a session that was closed")
-    write_summary(directory)
+    Result(directory).check()
     seal(directory, _key(directory))
     return Result(directory, run_code=True)
 

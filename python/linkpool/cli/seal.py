@@ -16,7 +16,7 @@ def seal(
 ) -> None:
     """Make a result of the tables that the C library has written.
 
-    It adds the summary and the manifest. Then `linkpool show`, `report`, `explain` and the others
+    It adds the manifest. Then `linkpool show`, `report`, `explain` and the others
     take it. The tables stay as they are.
     """
     try:

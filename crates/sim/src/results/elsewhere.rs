@@ -25,7 +25,7 @@ pub struct Recorded {
     pub unknown: Unknown,
 }
 
-/// Writes `scenario.toml` and the tables of a run of `scenario`, whose plan is `plan`, to
+/// Writes `scenario.toml`, the tables and the summary of a run of `scenario`, whose plan is `plan`, to
 /// `directory`, which is created if necessary. The caller writes `run.json`.
 ///
 /// # Errors

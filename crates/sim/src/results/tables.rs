@@ -15,6 +15,7 @@ use crate::results::requests_table::RequestRow;
 use crate::results::sample::Sample;
 use crate::results::series::{SERIES, SeriesTables};
 use crate::results::sink::Sink;
+use crate::results::summary::summarise;
 use crate::results::table::Table;
 use crate::results::tiers_table;
 use crate::results::workloads_table::{self, WorkloadRow};
@@ -162,8 +163,8 @@ impl Sink for Tables<'_> {
     }
 }
 
-/// Writes the tables that are known only at the end of a run; `started` is the result of
-/// [`Tables::close`].
+/// Writes the tables that are known only at the end of a run, and the summary of all; `started` is the
+/// result of [`Tables::close`].
 pub(crate) fn write_rest(
     directory: &Path,
     scenario: &Scenario,
@@ -175,7 +176,11 @@ pub(crate) fn write_rest(
     workloads_table::write(directory, scenario, plan, started)?;
     tiers_table::write(directory, scenario, plan)?;
     pauses_table::write(directory, plan, outcome)?;
-    changes_table::write(directory, plan)
+    changes_table::write(directory, plan)?;
+    let end = outcome.simulated;
+    let period = (plan.measure.warm_up.secs(), plan.measure.cut_off.min(end).secs());
+    let summary = summarise(directory, period, end.secs()).map_err(ParquetError::General)?;
+    Ok(std::fs::write(directory.join("summary.json"), summary + "\n")?)
 }
 
 /// The tables that a result may have, with their columns.
