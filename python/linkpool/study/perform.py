@@ -68,19 +68,20 @@ def run_study(
     study = plan.study
     failed: dict[str, Exception] = {}
     content = study.as_toml()
+    measuring = _Measuring(study)
     with made(
         plan.place,
         SET,
         ("study", content),
         plan.entries,
-        partial(_measure, study),
+        measuring,
         plan.cache,
         jobs,
         watch,
     ) as runs:
         partial_place = runs.folder
         _typed(runs.data, study).write_parquet(partial_place / DATA)
-        _runs(plan).write_parquet(partial_place / RUNS)
+        _runs(plan, measuring.counts).write_parquet(partial_place / RUNS)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
         also(partial_place)
         for name, make in _pictures(plan, partial_place, stage):
@@ -106,8 +107,22 @@ def perform(study: Study, out: Path, jobs: int | None, on: str | None) -> StudyR
         remote.close()
 
 
-def _measure(study: Study, point: Point, result: Result) -> pl.DataFrame:
-    return measure(result, study.measures)
+class _Measuring:
+    """Measures the runs of a study, and counts in each what remarks are about.
+
+    Attributes:
+        counts: what was counted, by the name of the run's directory.
+
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._measures = study.measures
+        self.counts: dict[str, dict[str, int]] = {}
+
+    def __call__(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the rows of a run."""
+        self.counts[result.dir.name] = counts_of(result)
+        return measure(result, self._measures)
 
 
 def _pictures(
@@ -138,7 +153,7 @@ def _results(plan: Plan) -> Iterator[tuple[Keys, Result]]:
     return ((entry.point.keys, Result(entry.place, run_code=True)) for entry in plan.entries)
 
 
-def _runs(plan: Plan) -> pl.DataFrame:
+def _runs(plan: Plan, counts: Mapping[str, Mapping[str, int]]) -> pl.DataFrame:
     here = plan.place.resolve()
     rows = [
         {
@@ -146,7 +161,7 @@ def _runs(plan: Plan) -> pl.DataFrame:
             SEED: entry.point.seed,
             "key": entry.key,
             "dir": os.path.relpath(entry.place.resolve(), here),
-            **counts_of(Result(entry.place)),
+            **counts[entry.place.name],
         }
         for entry in plan.entries
     ]
