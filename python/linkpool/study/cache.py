@@ -71,9 +71,10 @@ def make_here(entry: Entry, progress: Progress | None, threads: int) -> Result:
     To wait for the disk takes ten times as long as a short run. `made` waits once for all runs; of
     those that a power cut damages before, the cache finds out.
     """
-    return simulate_loaded(
+    result = simulate_loaded(
         entry.scenario, entry.place, progress, threads, key=entry.key, durable=False
     )
+    return result.trust()  # it is measured now
 
 
 class Cache:
