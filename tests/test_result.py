@@ -292,6 +292,22 @@ def test_random_damage_is_a_line_or_nothing(directory: Path) -> None:
     assert len(messages) > 50, "most damage is found"
 
 
+def test_a_run_that_was_just_made_is_read_without_its_manifest(directory: Path) -> None:
+    """Its files are as they were written, so nobody reads all of them once more to compare."""
+    summary = Result(directory).summary_text
+    (directory / "summary.json").write_text("{}", encoding="utf-8")
+    seal(directory, "key")
+    (directory / "summary.json").write_text(summary, encoding="utf-8")
+    with pytest.raises(ResultError, match=r"summary\.json changed since it was written"):
+        counts_of(Result(directory))
+    made = Result.of_run(directory).trust()
+    assert counts_of(made)["flows"] == 4
+    assert made.summary_text == summary
+    made.check()
+    with pytest.raises(ResultError, match=r"summary\.json changed since it was written"):
+        counts_of(Result.of_run(directory))
+
+
 @pytest.mark.core
 def test_damage_without_a_manifest_is_no_bug(
     scenario: Callable[[str], Path],

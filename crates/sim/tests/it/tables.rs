@@ -1,9 +1,11 @@
 //! The tables of a run, read back: values of rows that are worked out by hand.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::common::{into_a_slow_link, run_on, scenario};
-use linkpool_sim::{Recorded, Unknown, measure, run_to_directory, write_tables};
+use linkpool_sim::{Options, Recorded, Session, Unknown, measure, run_to_directory, write_tables};
+use linkpool_units::Time;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
@@ -124,6 +126,28 @@ fn records_of_elsewhere_make_the_same_tables() {
     for name in names(&here) {
         let [one, other] = [&here, &elsewhere].map(|of| std::fs::read(of.join(&name)).unwrap());
         assert!(one == other, "{name:?}");
+    }
+}
+
+/// Beside its tables, a run writes a summary of the measured period: from the warm-up to the cut-off, or to the end of a
+/// session that is closed before.
+#[test]
+fn the_summary_is_of_the_measured_period() {
+    let text = format!("duration = \"200us\"\n{LINE}{FLOW}start = \"20us\"\n").replace("3000B", "1GB");
+    let driven = "[[workload.session]]\ntransport = \"t\"\n[measure]\nwarm_up = \"10us\"\ncut_off = \"180us\"\n";
+    let directory = tempfile::tempdir().unwrap();
+    for (until, end_s) in [(200, 1.8e-4), (100, 1e-4)] {
+        let out = directory.path().join(until.to_string());
+        let options = Options { threads: Some(1), directory: Some(out.clone()), ..Options::default() };
+        let mut session = Session::open(Arc::new(scenario(&format!("{text}{driven}"))), options).unwrap();
+        session.advance_to(Time::from_us(until), &mut |_| true).unwrap();
+        session.close().unwrap();
+        let text = std::fs::read_to_string(out.join("summary.json")).unwrap();
+        assert!(text.ends_with("}\n"));
+        let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (start, end, all) = (&summary["period_start_s"], &summary["period_end_s"], &summary["overall"]);
+        assert_eq!((start, end), (&1e-5.into(), &end_s.into()));
+        assert_eq!((&all["flows"], &all["unfinished"]), (&1.into(), &1.into()));
     }
 }
 
