@@ -45,7 +45,7 @@ pub(super) struct FctStats {
 }
 
 impl FctStats {
-    pub(super) fn of(sample: &Sample) -> FctStats {
+    pub(super) fn of(sample: Sample) -> FctStats {
         let (mean, most) = (sample.mean(), sample.max());
         let [p50, p90, p99] = [MEDIAN, P90, P99].map(|percentile| sample.percentile(percentile));
         let named = [("mean_s", mean), ("p50_s", p50), ("p90_s", p90), ("p99_s", p99), ("max_s", most)];
@@ -78,7 +78,7 @@ struct Slowdowns {
 }
 
 impl Slowdowns {
-    fn of(above_bytes: i64, upto_bytes: Option<i64>, sample: &Sample) -> Slowdowns {
+    fn of(above_bytes: i64, upto_bytes: Option<i64>, sample: Sample) -> Slowdowns {
         let (mean, most) = (sample.mean(), sample.max());
         let [p50, p99] = [MEDIAN, P99].map(|percentile| sample.percentile(percentile));
         Slowdowns {
@@ -165,50 +165,50 @@ struct Flow {
     class: Option<u8>,
 }
 
-/// All flows, and how they are divided.
+/// All flows, and how they are divided. A run may have millions: no more than a few columns are held at a time.
 struct Table<'t> {
     table: &'t TableFile,
-    groups: Groups<3>,
+    /// The number of the group of each row.
+    groups: Vec<u32>,
+    /// The rows of all flows together, and of each group.
+    rows: Vec<Vec<u32>>,
     flows: Vec<Flow>,
 }
 
 /// All flows together, and then by transport, congestion control algorithm and label, in order of their first rows.
 pub(super) fn groups(table: &TableFile, period: Period) -> Result<Vec<Group>> {
-    let groups = Groups::read(table, ["transport", "control", "label"])?;
-    let mut flows = vec![Flow::default(); table.rows()];
-    table.each::<bool>("measured", |row, measured| flows[row].measured = measured == Some(true))?;
-    table.each::<i64>("size_bytes", |row, size| {
-        flows[row].sized = size.is_some();
-        let classes_below = |size: i64| SIZES.iter().filter(|end| size > **end).count() as u8;
-        flows[row].class = size.filter(|size| *size > 0).map(classes_below);
-    })?;
-    table.each::<f64>("end_s", |row, end| flows[row].finished = flows[row].sized && end.is_some())?;
-    let table = Table { table, groups, flows };
+    let Groups { of, names } = Groups::read(table, ["transport", "control", "label"])?;
+    let table = Table::read(table, of, names.len())?;
     let counts = table.counts()?;
-    let goodputs = table.own_rates("measured_bytes", "goodput_bps")?;
-    let carried = table.own_rates("measured_subflow_bytes", "subflow_goodput_bps")?;
+    let goodputs = table.own_rates("measured_bytes", "goodput_bps", |rates| (mean(rates), jain(rates)))?;
+    let carried = table.own_rates("measured_subflow_bytes", "subflow_goodput_bps", mean)?;
     let active = table.table.column::<f64, _>("active_s", |time| time)?;
-    let fct = table.completed("fct_s", |row| active[row])?;
-    let slowdowns = {
-        let ideal = table.table.column::<f64, _>("ideal_fct_s", |time| time)?;
-        table.completed("slowdown", |row| Some((active[row]? / ideal[row]?).max(1.0)))?
+    let fct: Vec<_> = table.samples(&table.completed("fct_s", active.clone())?, None).map(FctStats::of).collect();
+    let slowdowns: Vec<Vec<Slowdowns>> = {
+        let mut so_far = active.clone();
+        table.table.each::<f64>("ideal_fct_s", |row, ideal| {
+            so_far[row] = so_far[row].zip(ideal).map(|(active, ideal)| (active / ideal).max(1.0));
+        })?;
+        let slowdowns = table.completed("slowdown", so_far)?;
+        let classes = (0..).zip([0].into_iter().chain(SIZES).zip(SIZES.into_iter().map(Some).chain([None])));
+        let of_class = |(class, (above, upto))| {
+            table.samples(&slowdowns, Some(class)).map(|sample| Slowdowns::of(above, upto, sample)).collect()
+        };
+        classes.map(of_class).collect()
     };
-    let since = {
-        let start = table.table.column::<f64, _>("start_s", |time| time)?;
-        let established = table.table.column::<f64, _>("established_s", |time| time)?;
+    let fct_established: Vec<_> = {
+        let mut since = active;
+        table.table.each::<f64>("start_s", |row, start| {
+            since[row] = since[row].zip(start).map(|(active, start)| start + active);
+        })?;
         // Without a SYN-ACK the time has not begun.
-        move |row: usize| {
-            let since = established[row].zip(start[row]).zip(active[row]);
-            Some(since.map_or(0.0, |((established, start), active)| start + active - established))
-        }
+        table.table.each::<f64>("established_s", |row, established| {
+            since[row] = Some(since[row].zip(established).map_or(0.0, |(now, established)| now - established));
+        })?;
+        table.samples(&table.completed("fct_established_s", since)?, None).map(FctStats::of).collect()
     };
-    let fct_established = table.completed("fct_established_s", since)?;
-    let (fct, fct_established) = (table.samples(&fct, None), table.samples(&fct_established, None));
-    let classes = (0..).zip([0].into_iter().chain(SIZES).zip(SIZES.into_iter().map(Some).chain([None])));
-    let slowdowns: Vec<_> =
-        classes.map(|(class, (above, upto))| (above, upto, table.samples(&slowdowns, Some(class)))).collect();
     let together = [Some(String::new()), Some(String::new()), Some(String::new())];
-    let names = [together].into_iter().chain(table.groups.names);
+    let names = [together].into_iter().chain(names);
     let group = |(i, [transport, control, label]): (usize, [Name; 3])| {
         let of = counts[i];
         Group {
@@ -221,12 +221,12 @@ pub(super) fn groups(table: &TableFile, period: Period) -> Result<Vec<Group>> {
             unfinished: of.flows - of.finished - of.unlimited,
             unlimited: of.unlimited,
             failed: of.failed,
-            fct: FctStats::of(&fct[i]),
-            fct_established: FctStats::of(&fct_established[i]),
-            slowdowns: slowdowns.iter().map(|(above, upto, of)| Slowdowns::of(*above, *upto, &of[i])).collect(),
-            goodput_mean_bps: mean(&goodputs[i]),
-            subflow_goodput_mean_bps: mean(&carried[i]),
-            jain: jain(&goodputs[i]),
+            fct: fct[i].clone(),
+            fct_established: fct_established[i].clone(),
+            slowdowns: slowdowns.iter().map(|of_class| of_class[i].clone()).collect(),
+            goodput_mean_bps: goodputs[i].0,
+            subflow_goodput_mean_bps: carried[i],
+            jain: goodputs[i].1,
             delivered_bps: period.rate(of.delivered),
             offered_load: if of.unlimited > 0 { None } else { period.load(of.offered) },
             delivered_load: period.load(of.delivered),
@@ -242,14 +242,32 @@ pub(super) fn groups(table: &TableFile, period: Period) -> Result<Vec<Group>> {
 }
 
 impl Table<'_> {
+    /// Of flows that are divided into so many groups, whose numbers are `groups` by row.
+    fn read(table: &TableFile, groups: Vec<u32>, count: usize) -> Result<Table<'_>> {
+        let mut flows = vec![Flow::default(); groups.len()];
+        table.each::<bool>("measured", |row, measured| flows[row].measured = measured == Some(true))?;
+        table.each::<i64>("size_bytes", |row, size| {
+            flows[row].sized = size.is_some();
+            let classes_below = |size: i64| SIZES.iter().filter(|end| size > **end).count() as u8;
+            flows[row].class = size.filter(|size| *size > 0).map(classes_below);
+        })?;
+        table.each::<f64>("end_s", |row, end| flows[row].finished = flows[row].sized && end.is_some())?;
+        let mut rows = vec![Vec::new(); count + 1];
+        rows[0] = (0..groups.len() as u32).collect();
+        for (row, group) in (0..).zip(&groups) {
+            rows[*group as usize + 1].push(row);
+        }
+        Ok(Table { table, groups, rows, flows })
+    }
+
     /// The places of a row: all flows together, and its group.
     fn places(&self, row: usize) -> [usize; 2] {
-        [0, self.groups.of[row] as usize + 1]
+        [0, self.groups[row] as usize + 1]
     }
 
     fn counts(&self) -> Result<Vec<Counts>> {
         let none = Counts { marked_acks: Some(0), ..Counts::default() };
-        let mut counts = vec![none; self.groups.names.len() + 1];
+        let mut counts = vec![none; self.rows.len()];
         for (row, flow) in self.flows.iter().enumerate() {
             for place in self.places(row) {
                 let of = &mut counts[place];
@@ -289,45 +307,49 @@ impl Table<'_> {
         Ok(counts)
     }
 
-    /// A rate of each measured flow, by place: of an unlimited one `payload` over its part of the period.
-    fn own_rates(&self, payload: &str, rate: &str) -> Result<Vec<Vec<f64>>> {
-        let mut rates = self.table.column::<f64, _>(rate, |rate| rate)?;
-        let times = self.table.column::<f64, _>("measured_s", |time| time)?;
+    /// A statistic of the rates of measured flows, by place: of an unlimited one `payload` over its part of the period.
+    fn own_rates<T>(&self, payload: &str, rate: &str, statistic: impl Fn(&[f64]) -> T) -> Result<Vec<T>> {
+        let mut rates = self.table.column::<f64, _>("measured_s", |time| time)?;
         self.table.each::<i64>(payload, |row, bytes| {
-            if !self.flows[row].sized {
-                rates[row] = bytes.zip(times[row]).map(|(bytes, time)| 8.0 * bytes as f64 / time);
+            rates[row] = bytes.zip(rates[row]).map(|(bytes, time)| 8.0 * bytes as f64 / time);
+        })?;
+        self.table.each::<f64>(rate, |row, rate| {
+            if self.flows[row].sized {
+                rates[row] = rate;
             }
         })?;
-        let mut found = vec![Vec::new(); self.groups.names.len() + 1];
-        for (row, rate) in rates.into_iter().enumerate().filter(|(row, _)| self.flows[*row].measured) {
-            let Some(rate) = rate else { continue };
-            if !rate.is_finite() {
-                return Err(general(format!("a sample must hold finite numbers only, and {payload} gives {rate}")));
+        let of_place = |rows: &Vec<u32>| {
+            let measured = rows.iter().map(|row| *row as usize).filter(|row| self.flows[*row].measured);
+            let rates: Vec<f64> = measured.filter_map(|row| rates[row]).collect();
+            match rates.iter().find(|rate| !rate.is_finite()) {
+                Some(rate) => {
+                    Err(general(format!("a sample must hold finite numbers only, and {payload} gives {rate}")))
+                }
+                None => Ok(statistic(&rates)),
             }
-            self.places(row).iter().for_each(|place| found[*place].push(rate));
-        }
-        Ok(found)
+        };
+        self.rows.iter().map(of_place).collect()
     }
 
-    /// A column of finished flows, and the least that it may be of unfinished ones; none of others.
-    fn completed(&self, value: &str, so_far: impl Fn(usize) -> Option<f64>) -> Result<Vec<Option<f64>>> {
-        let mut values = self.table.column::<f64, _>(value, |value| value)?;
-        for (row, (value, flow)) in values.iter_mut().zip(&self.flows).enumerate() {
-            if !flow.finished {
-                *value = if flow.sized { so_far(row) } else { None };
+    /// A column of finished flows, and of unfinished ones the least that it may be, `so_far`; none of others.
+    fn completed(&self, value: &str, so_far: Vec<Option<f64>>) -> Result<Vec<Option<f64>>> {
+        let mut values = so_far;
+        self.table.each::<f64>(value, |row, value| {
+            let flow = self.flows[row];
+            if flow.finished || !flow.sized {
+                values[row] = value.filter(|_| flow.finished);
             }
-        }
+        })?;
         Ok(values)
     }
 
     /// The samples of such values of measured flows, by place; of one class of sizes, or of all.
-    fn samples(&self, values: &[Option<f64>], class: Option<u8>) -> Vec<Sample> {
-        let mut found = vec![Vec::new(); self.groups.names.len() + 1];
-        for (row, (value, flow)) in values.iter().zip(&self.flows).enumerate() {
-            if let Some(value) = value.filter(|_| flow.measured && (class.is_none() || flow.class == class)) {
-                self.places(row).iter().for_each(|place| found[*place].push((value, !flow.finished)));
-            }
-        }
-        found.into_iter().map(Sample::new).collect()
+    fn samples(&self, values: &[Option<f64>], class: Option<u8>) -> impl Iterator<Item = Sample> {
+        let value = move |row: &u32| {
+            let flow = self.flows[*row as usize];
+            let counts = flow.measured && (class.is_none() || flow.class == class);
+            values[*row as usize].filter(|_| counts).map(|value| (value, !flow.finished))
+        };
+        self.rows.iter().map(move |rows| Sample::new(rows.iter().filter_map(value)))
     }
 }

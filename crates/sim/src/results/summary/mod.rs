@@ -161,7 +161,7 @@ fn jobs(table: &TableFile, ran_until_s: f64) -> Result<Vec<JobStats>> {
             left_out: rows.len() - counted.len(),
             jobs: counted.len(),
             not_started: rows.iter().map(|row| not_started[*row]).sum(),
-            jct: FctStats::of(&Sample::new(times)),
+            jct: FctStats::of(Sample::new(times)),
         }
     };
     Ok((0..).zip(groups.names.clone()).map(of_group).collect())
@@ -190,8 +190,8 @@ fn requests(table: &TableFile, ran_until_s: f64) -> Result<Vec<RequestStats>> {
             left_out: rows.len() - counted.len(),
             requests: counted.len(),
             answered: counted.iter().filter(|row| end[**row].is_some()).count(),
-            ttft: FctStats::of(&Sample::new(first_tokens)),
-            tpot: FctStats::of(&Sample::new(each_token)),
+            ttft: FctStats::of(Sample::new(first_tokens)),
+            tpot: FctStats::of(Sample::new(each_token)),
         }
     };
     Ok((0..).zip(groups.names.clone()).map(of_group).collect())

@@ -36,20 +36,16 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Takes the values in order of rows, and which are lower bounds.
-    pub(super) fn new(values: impl IntoIterator<Item = (f64, bool)>) -> Sample {
-        let (mut all, mut known) = (Vec::new(), Vec::new());
-        for (value, is_bound) in values {
-            all.push(value);
-            if !is_bound {
-                known.push(value);
-            }
-        }
-        let unfinished = all.len() - known.len();
+    pub(super) fn new(values: impl Iterator<Item = (f64, bool)> + Clone) -> Sample {
+        let mut known: Vec<f64> = Vec::new();
+        let mut all = Vec::with_capacity(values.clone().count());
+        all.extend(values.clone().map(|(value, _)| value));
+        let unfinished = values.clone().filter(|(_, is_bound)| *is_bound).count();
         let sd = if unfinished == 0 { deviation(&all) } else { None };
         all.sort_unstable_by(f64::total_cmp);
-        if unfinished == 0 {
-            known.clear();
-        } else {
+        if unfinished > 0 {
+            known.reserve_exact(all.len() - unfinished);
+            known.extend(values.filter(|(_, is_bound)| !is_bound).map(|(value, _)| value));
             known.sort_unstable_by(f64::total_cmp);
         }
         Sample { values: all, known, unfinished, sd }
@@ -191,16 +187,16 @@ mod tests {
     /// 1, 2, 3 and at least 2.5: the median lies between the second and a third of 2.5 or 3.
     #[test]
     fn what_bounds_may_change_is_a_bound() {
-        let sample = Sample::new([(1.0, false), (2.0, false), (3.0, false), (2.5, true)]);
+        let sample = Sample::new([(1.0, false), (2.0, false), (3.0, false), (2.5, true)].into_iter());
         assert_eq!((sample.count(), sample.unfinished, sample.deviation()), (4, 1, None));
         assert_eq!((sample.mean(), sample.max()), (at_least(2.125), at_least(3.0)));
         assert_eq!(sample.percentile(MEDIAN), at_least(2.25));
         // Ranks that are below every bound are known, and so are those that a bound cannot change.
-        let sample = Sample::new([(1.0, false), (2.0, false), (9.0, true)]);
+        let sample = Sample::new([(1.0, false), (2.0, false), (9.0, true)].into_iter());
         assert_eq!(sample.percentile(MEDIAN), exactly(2.0));
-        let sample = Sample::new([(2.0, false), (2.0, false), (2.0, true), (1.0, false)]);
+        let sample = Sample::new([(2.0, false), (2.0, false), (2.0, true), (1.0, false)].into_iter());
         assert_eq!(sample.percentile(MEDIAN), exactly(2.0));
-        let all = Sample::new([(1.0, true), (2.0, true)]);
+        let all = Sample::new([(1.0, true), (2.0, true)].into_iter());
         assert_eq!((all.percentile(MEDIAN), all.unfinished), (at_least(1.5), 2));
     }
 
