@@ -4,8 +4,8 @@ from linkpool.cores import HOPS_PER_S
 from linkpool.result import Result, ResultError
 from linkpool.study.plan import Plan
 
-RUN_S = 0.2
-"""The time of a run beside its simulation: checks, tables, files."""
+RUN_S = 0.01
+"""The time of a run of a small fabric beside its simulation: checks, tables, files."""
 
 
 def expected_seconds(plan: Plan, jobs: int) -> float:
