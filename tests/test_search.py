@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from linkpool.cli.commands import app
 from linkpool.starter import starter
 from linkpool.study import Study, StudyError, StudyResult
+from linkpool.study.measuring import SCHEMA
 from linkpool.study.race import is_worse, looks
-from linkpool.study.search import Trial, front, lost, search, table_of
+from linkpool.study.search import Trial, _measured, front, lost, search, table_of
 from linkpool.study.space import Search
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +42,7 @@ def test_the_front_is_what_nothing_is_better_than() -> None:
         trial(5, 1.0, 4.0, settings={"k": 1}),  # the same settings as 1
         trial(6, 0.1, 99.0, excess=[0.1]),  # does not meet what is required
         trial(7, 0.1, 99.0, open=frozenset({"fct.mean"})),  # its FCT is at least that
-        trial(8, None, 99.0),
+        trial(8, None, 99.0, lacks={"fct.mean": "no run has a value of fct.mean"}),
         trial(9, 0.1, 99.0, why="cannot run"),
         trial(10, 5.0, 10.0, open=frozenset({"goodput.mean"})),  # at least as large
     ]
@@ -264,6 +265,74 @@ def test_what_no_trial_meets_is_said(tmp_path: Path) -> None:
     assert "none of 4 trials meets goodput.mean above 400 Gbit/s; the nearest has" in str(
         said.exception
     )
+
+
+@pytest.mark.core
+def test_a_percentile_of_too_few_flows_is_the_reason_and_not_what_is_required(
+    tmp_path: Path,
+) -> None:
+    """Three bursts of 4 or 8 senders have 12 or 24 flows, and a p99 needs 100 (1 / 1%)."""
+    table = GRID.replace("fct.mean@all", "slowdown.p99@all").replace("5, 40", "5")
+    file = write(tmp_path, table)
+    said = CliRunner().invoke(app, ["study", "run", str(file), "--out", str(tmp_path / "out")])
+    few = "no run has a value of slowdown.p99@all: p99 needs 100 values, and there are 12"
+    assert f"trial 0: {few}; all trials: {tmp_path / 'out' / 'found-trials.csv'}" in str(
+        said.exception
+    )
+    assert "2 of 2 trials meet timeouts.total below 1, but none can be compared" in str(
+        said.exception
+    )
+    lines = said.stderr.splitlines()
+    assert [line.count("p99 needs 100 values, and there are ") for line in lines] == [1, 1]
+    assert "does not meet what is required" not in said.stderr
+    rows = pl.read_csv(tmp_path / "out" / "found-trials.csv")
+    assert rows["feasible"].to_list() == [True, True]
+    assert rows["front"].to_list() == [False, False]
+
+
+def test_a_value_that_some_seeds_lack_is_not_the_mean_of_all() -> None:
+    """With seeds 1 and 3 there are 100 flows or more, with seed 2 there are 70."""
+    of_one = Search(space={"k": [1, 2]}, minimise="fct.p99")
+    rows = [
+        ("base", seed, "fct", "all", "p99", "s", value, count, 0, False)
+        for seed, value, count in ((1, 1.0, 100), (2, None, 70), (3, 1.0, 120))
+    ]
+    data = pl.DataFrame(rows, {"arm": pl.String, "seed": pl.Int64, **SCHEMA}, orient="row")
+    found = _measured(of_one, 0, {"k": 1}, data, 3)
+    why = "1 of 3 runs has no value of fct.p99: p99 needs 100 values, and there are 70"
+    assert found.lacks == {"fct.p99": why}
+    assert not found.is_known(of_one)
+    assert found.leaves(of_one) == [why]
+    whole = _measured(of_one, 0, {"k": 1}, data.filter(pl.col("seed") != 2), 2)
+    assert whole.is_known(of_one)
+    assert whole.lacks == {}
+
+
+@pytest.mark.core
+def test_the_reason_of_a_trial_that_cannot_run_is_told_whole(tmp_path: Path) -> None:
+    table = """
+sampler = "grid"
+minimise = "fct.mean@all"
+space.transport.dctcp.subflows = [1, 8]
+"""
+    words = ["study", "run", str(write(tmp_path, table)), "--out", str(tmp_path / "out")]
+    said = CliRunner().invoke(app, words)
+    assert said.exit_code == 0, said.output
+    [line] = [line for line in said.stderr.splitlines() if line.startswith("trial 1: ")]
+    assert "seed 1: " in line
+    assert "does not apply to dctcp" in line
+    rows = pl.read_csv(tmp_path / "out" / "found" / "figure-pareto.csv")
+    assert "does not apply to dctcp" in rows["why"][1]
+    # All trials fail: there is no study, and the table of trials is beside it.
+    words[2] = str(write(tmp_path, table.replace("1, 8", "8, 4")))
+    said = CliRunner().invoke(app, [*words[:-1], str(tmp_path / "none")])
+    assert isinstance(said.exception, StudyError)
+    rows = pl.read_csv(tmp_path / "none" / "found-trials.csv")
+    assert rows["why"].str.contains("does not apply to dctcp").to_list() == [True, True]
+    # A trial that is on the front moves the table into the directory of the study.
+    words[2] = str(write(tmp_path, table.replace("1, 8", "1, 4")))
+    assert CliRunner().invoke(app, [*words[:-1], str(tmp_path / "none")]).exit_code == 0
+    assert not (tmp_path / "none" / "found-trials.csv").exists()
 
 
 @pytest.mark.core

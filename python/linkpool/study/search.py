@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from linkpool.cores import cpus
+from linkpool.publish import publish_file
 from linkpool.study import measures
 from linkpool.study.cache import Make, Notice
 from linkpool.study.measuring import measure
@@ -27,10 +28,13 @@ from linkpool.study.pool import Watch, run_entries
 from linkpool.study.race import is_worse, looks
 from linkpool.study.result import FIGURE, StudyResult
 from linkpool.study.space import Range, Search
-from linkpool.study.statistics import over_seeds
-from linkpool.units import counted
+from linkpool.study.statistics import over_seeds, too_few
+from linkpool.units import counted, show_count
 
 PARETO = FIGURE.format("pareto")
+
+TRIALS = "{}-trials.csv"
+"""The table of the trials of a search by its name, if none is on the front."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Trial:
         values: the mean over the seeds of each measure of the search; None: there is none.
         open: measures whose value is only a lower bound, as flows were unfinished.
         excess: how far each requirement is from being met; at most 0: it is.
+        lacks: by measure, why runs have no value of it; those of which all have one are left out.
         by_seed: the value of each objective with each seed that has one.
         seeds: how many seeds were made.
         stopped: why it was stopped before its last seed; "": it was not.
@@ -55,6 +60,7 @@ class Trial:
     values: dict[str, float | None]
     open: frozenset[str]
     excess: list[float]
+    lacks: dict[str, str] = field(default_factory=dict)
     by_seed: dict[str, dict[int, float]] = field(default_factory=dict)
     seeds: int = 0
     stopped: str = ""
@@ -67,12 +73,21 @@ class Trial:
 
     def is_known(self, search: Search) -> bool:
         """Tell whether all objectives have a value of all seeds, and none is open."""
-        has_all = not self.why and not self.stopped and not self.leaves_open(search)
-        return has_all and all(self.values[name] is not None for name, _ in search.objectives)
+        return not self.why and not self.stopped and not self.leaves(search)
+
+    def leaves(self, search: Search) -> list[str]:
+        """Say which objectives it leaves unknown, and why."""
+        lacking = [self.lacks[name] for name, _ in search.objectives if name in self.lacks]
+        return [*lacking, *(_is_open(name) for name in self.leaves_open(search))]
 
     def leaves_open(self, search: Search) -> list[str]:
         """Return the objectives to be small that have a lower bound only."""
         return [name for name, small in search.objectives if small and name in self.open]
+
+    @property
+    def reason(self) -> str:
+        """Why it could not run, in one line."""
+        return self.why.replace(":\n", ": ").replace("\n", "; ")
 
     def is_feasible(self) -> bool:
         """Tell whether it meets all that is required."""
@@ -116,8 +131,13 @@ def search(
         told(trial)
         trials.append(trial)
     best = front(study.search, trials)
+    table = out / TRIALS.format(study.name)
     if not best:
-        raise StudyError(_nothing(study.search, trials))
+        out.mkdir(parents=True, exist_ok=True)
+        with publish_file(table) as file:
+            table_of(study.search, trials, best).write_csv(file)
+        raise StudyError(f"{_nothing(study.search, trials)}; all trials: {table}")
+    table.unlink(missing_ok=True)  # its trials are in the directory of the study from now on
     arms = [Arm(name=one.name, set=one.settings) for one in best]
     found = _with(study, arms, figures=study.figures, report=study.report)
     plan = Plan.of(found, out, notice, make)
@@ -178,13 +198,13 @@ def _proposed(search: Search) -> Iterator[tuple[dict[str, Any], Tell]]:
         settings = {key: _suggested(asked, key, of) for key, of in search.space.items()}
 
         def tell(trial: Trial, asked: Any = asked) -> None:
-            found = (trial.values.get(name) for name, _ in search.objectives)
-            values = [value for value in found if value is not None]
             asked.set_user_attr("excess", trial.excess or [1.0] * len(search.require))
-            if trial.why or len(values) < len(search.objectives):
+            asked_for = {name for name, _ in search.objectives}
+            if trial.why or asked_for & trial.lacks.keys():
                 study.tell(asked, state=optuna.trial.TrialState.FAIL)
             else:
-                study.tell(asked, values)
+                found = (trial.values[name] for name, _ in search.objectives)
+                study.tell(asked, [value for value in found if value is not None])
 
         yield settings, tell
 
@@ -239,7 +259,7 @@ def _try(
 def lost(search: Search, trial: Trial, rivals: list[Trial], looks_in_all: int) -> str:
     """Say why a trial will not be on the front; "": it may be."""
     if beyond := trial.leaves_open(search):
-        return f"unfinished flows leave {beyond[0]} open"
+        return _is_open(beyond[0])
     if any(not small and name in trial.open for name, small in search.objectives):
         return ""
     chances = looks_in_all * len(rivals)
@@ -254,13 +274,16 @@ def _measured(
 ) -> Trial:
     """Return a trial by what was measured with its seeds so far."""
     table = over_seeds(data, [ARM], {})
+    lacks = {name: _lack(name, _rows(data, name), seeds) for name in search.measures}
+    lacks = {name: why for name, why in lacks.items() if why}
     found = {name: _value(table, name) for name in search.measures}
     values = {name: value for name, (value, _) in found.items()}
     bounds = frozenset(name for name, (_, at_least) in found.items() if at_least)
     excess = []
     for need in search.require:
         value = values[need.measure]
-        known = value is not None and not (need.is_below and need.measure in bounds)
+        is_open = need.is_below and need.measure in bounds
+        known = need.measure not in lacks and not is_open
         side = 1.0 if need.is_below else -1.0
         beyond = side * ((value or 0.0) - need.bound)
         # A lower bound on a value that is to be small does not show that it is.
@@ -269,7 +292,34 @@ def _measured(
         name: dict(_rows(data, name).drop_nulls("value").select(SEED, "value").iter_rows())
         for name, _ in search.objectives
     }
-    return Trial(number, settings, values, bounds, excess, by_seed, seeds)
+    return Trial(number, settings, values, bounds, excess, lacks, by_seed, seeds)
+
+
+def _lack(name: str, rows: pl.DataFrame, seeds: int) -> str:
+    """Say why runs have no value of a measure; "": all have one.
+
+    Args:
+        name: the measure.
+        rows: what was measured of it with each seed.
+        seeds: how many runs there are.
+
+    """
+    without = seeds - rows.drop_nulls("value")[SEED].n_unique()
+    if not without:
+        return ""
+    verb = "has" if without == 1 else "have"
+    runs = "no run has" if without == seeds else f"{without} of {seeds} runs {verb} no"
+    said = f"{runs} {'a ' if without == seeds else ''}value of {name}"
+    counts = rows.filter(pl.col("value").is_null())["count"].drop_nulls().to_list()
+    if not counts:
+        return said
+    upto = "" if min(counts) == max(counts) else f" to {show_count(max(counts))}"
+    few = f"{show_count(min(counts))}{upto}"
+    return f"{said}: {too_few(measures.wanted(name).statistics[0])}, and there are {few}"
+
+
+def _is_open(name: str) -> str:
+    return f"unfinished flows leave {name} open"
 
 
 def _value(table: pl.DataFrame, name: str) -> tuple[float | None, bool]:
@@ -297,14 +347,22 @@ def _with(study: Study, arms: list[Arm], **more: Any) -> Study:
 
 
 def _nothing(search: Search, trials: list[Trial]) -> str:
-    """Say that no trial meets what is required, and which is nearest."""
+    """Say why no trial is on the front: what none meets, or what none has a value of."""
     ran = [one for one in trials if not one.why]
     if not ran:
         return f"search: no trial can run: {trials[0].why}"
-    needs = ", ".join(map(str, search.require)) or "objectives without unfinished flows"
+    needs = ", ".join(map(str, search.require))
+    able = [one for one in ran if one.is_feasible()]
+    if able:
+        meet = f"{len(able)} of {counted(len(ran), 'trial')} meet {needs}, but " if needs else ""
+        first = able[0]
+        why = first.leaves(search)[0]
+        return f"search: {meet}none can be compared: {first.name}: {why}"
     nearest = min(ran, key=lambda one: sum(max(excess, 0.0) for excess in one.excess))
     at = ", ".join(f"{key} {value}" for key, value in nearest.settings.items())
-    return f"search: none of {counted(len(ran), 'trial')} meets {needs}; the nearest has {at}"
+    unmet = (one.measure for one in search.require if one.measure in nearest.lacks)
+    why = "".join(f": {nearest.lacks[name]}" for name in list(unmet)[:1])
+    return f"search: none of {counted(len(ran), 'trial')} meets {needs}; the nearest has {at}{why}"
 
 
 def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataFrame:
@@ -320,7 +378,7 @@ def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataF
             "front": one.number in numbers,
             "seeds": one.seeds,
             "stopped": one.stopped,
-            "why": one.why.replace("\n", "; "),
+            "why": one.reason,
         }
         for one in trials
     ]

@@ -92,10 +92,12 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
             for name in trial.values
         )
         at = ", ".join(f"{key} {value}" for key, value in trial.settings.items())
-        lacks = "" if trial.is_feasible() or trial.why else "; does not meet what is required"
+        lacks = "".join(f"; {why}" for why in trial.lacks.values())
+        if not (trial.is_feasible() or trial.why):
+            lacks += "; does not meet what is required"
         if trial.stopped:
             lacks += f"; stopped after {trial.seeds} of {seeds} seeds: {trial.stopped}"
-        warn(f"{trial.name}: {at}: {values or trial.why.splitlines()[0]}{lacks}")
+        warn(f"{trial.name}: {at}: {values or trial.reason}{lacks}")
 
     with connected(on) as remote:
         make = None if remote is None else remote.make
