@@ -39,7 +39,7 @@ LONG = [
     ("docs/estimate.md", "linkpool estimate *", "5 runs: 2 s, without optimisation 30 s"),
     ("docs/failures.md", "linkpool *", "105 runs: minutes"),
     ("docs/gallery/README.md", "linkpool study run s[we]*", "27 and 45 runs: 38 s"),
-    ("docs/gallery/README.md", "linkpool plot results/sweep *", "needs the study before"),
+    ("docs/gallery/README.md", "linkpool plot results/s[we]* *", "needs the study before"),
     ("docs/iterations.md", "linkpool study run iter*", "25 runs with 128 hosts: minutes"),
     ("docs/jobs.md", "linkpool *", "20 runs: minutes"),
     ("docs/jobs.md", "python *", "tests/test_cookbook.py runs it at an eighth of its size"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import random
 from math import exp
 from pathlib import Path
@@ -27,6 +30,14 @@ def trial(number: int, fct: float | None, goodput: float, **more: Any) -> Trial:
     values = {"fct.mean": fct, "goodput.mean": goodput}
     given: dict[str, Any] = {"settings": {"k": number}, "open": frozenset(), "excess": []}
     return Trial(number, values=values, **{**given, **more})
+
+
+def content_of(page: Path) -> dict[str, Any]:
+    """Read what a page of `linkpool report` shows."""
+    text = page.read_text(encoding="utf-8")
+    data = text.partition('id="data">')[2].partition("</script>")[0]
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(data)))
+    return found
 
 
 BOTH = Search(space={"k": [1, 2]}, minimise="fct.mean", maximise="goodput.mean")
@@ -200,7 +211,7 @@ def test_a_grid_tries_all_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert best == [trials[fcts.index(min(value for value in fcts if value is not None))]]
     assert best[0].settings["workload.incast.0.senders"] == 4
     again = StudyResult(result.dir)
-    assert [arm.name for arm in again.study.arms] == [best[0].name]
+    assert [arm.name for arm in again.study.arms] == [best[0].arm]
     assert set(again.data["measure"]) == {"jain", "fct", "timeouts"}
     mean = again.statistics.filter(measure="fct", part="all")["mean"].item()
     assert mean == pytest.approx(best[0].values["fct.mean@all"])
@@ -333,6 +344,114 @@ space.transport.dctcp.subflows = [1, 8]
     words[2] = str(write(tmp_path, table.replace("1, 8", "1, 4")))
     assert CliRunner().invoke(app, [*words[:-1], str(tmp_path / "none")]).exit_code == 0
     assert not (tmp_path / "none" / "found-trials.csv").exists()
+
+
+def test_an_arm_is_named_by_its_settings_if_they_are_short() -> None:
+    def arm(settings: dict[str, Any]) -> str:
+        return trial(2, 1.0, 1.0, settings=settings).arm
+
+    assert arm({"queue.mark": 16, "transport.t.subflows": 4}) == "trial 2: mark 16, subflows 4"
+    # Two keys that end alike are told apart.
+    both = {"queue.limit": 20, "nic.limit": 9}
+    assert arm(both) == "trial 2: queue.limit 20, nic.limit 9"
+    assert arm({"trace.file": "a/b.csv"}) == "trial 2", "a name has no slash"
+    assert arm({"k": "x" * 60}) == "trial 2", "nor more than 60 letters"
+
+
+TWO = """
+sampler = "grid"
+minimise = "fct.mean@all"
+maximise = "goodput.mean"
+require = [{ measure = "goodput.mean", above = "1Mbps" }]
+space.queue.mark = [5, 40]
+space."workload.incast.0.senders" = [4, 8, 99]
+"""
+
+
+@pytest.mark.core
+def test_what_readers_see_first_is_the_front_with_its_settings(tmp_path: Path) -> None:
+    file = write(tmp_path, TWO)
+    text = file.read_text(encoding="utf-8").replace('measures = ["jain"]', "report = true")
+    file.write_text(text, encoding="utf-8")
+    words = ["--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, ["study", "run", str(file), *words]).exit_code == 0
+    result = StudyResult(tmp_path / "out" / "found")
+    assert result.study.measures == ["fct.mean@all", "goodput.mean"], "those of the search only"
+    found = result.found
+    assert found is not None
+    front = found.trials.filter("front")
+    assert front.height == len(result.study.arms)
+    number = front["trial"][0]
+    mark, senders = front.select("queue.mark", "workload.incast.0.senders").row(0)
+    assert f"trial {number}: mark {mark}, senders {senders}" in [a.name for a in result.study.arms]
+    assert found.asked() == (
+        "search over queue.mark, incast senders for the least fct.mean@all and the largest "
+        "goodput.mean, where goodput.mean above 1 Mbit/s; 6 trials × 2 seeds"
+    )
+    answer = result.answer()
+    assert answer[0] == f"on the Pareto front: {front.height} of 6 trials"
+    starts = [
+        f"trial {row[0]}: queue.mark {row[1]}, incast senders {row[2]}: "
+        for row in front.sort("fct.mean@all")
+        .select("trial", "queue.mark", "workload.incast.0.senders")
+        .iter_rows()
+    ]
+    assert all(line.startswith(s) for line, s in zip(answer[1:], starts, strict=False))
+    assert answer[-1].startswith("of 6 trials 2 could not run (the first: ")
+    printed = CliRunner().invoke(app, ["study", "show", str(file), *words]).stdout
+    assert printed.index(answer[1]) < printed.index("goodput mean")
+    html = result._repr_html_()
+    assert html.index(answer[0]) < html.index("data:image/svg+xml;base64,") < html.index("<table")
+    page = tmp_path / "page.html"
+    for place in (result.dir / "report.html", page):
+        if place == page:
+            done = CliRunner().invoke(app, ["report", str(result.dir), "--out", str(page)])
+            assert done.exit_code == 0, done.output
+        content = content_of(place)
+        assert content["answers"][:3] == [found.asked(), *answer[:2]]
+        assert content["figure"]["source"] == found.image
+    assert found.figure == (result.dir / "figure-pareto.svg").read_bytes()
+    # The same figure in another format, and the same data.
+    picture = tmp_path / "front.svg"
+    done = CliRunner().invoke(app, ["plot", str(result.dir), "pareto", "--out", str(picture)])
+    assert done.exit_code == 0, done.output
+    assert picture.read_bytes() == found.figure
+    assert (
+        picture.with_suffix(".csv").read_bytes() == (result.dir / "figure-pareto.csv").read_bytes()
+    )
+
+
+@pytest.mark.core
+def test_only_a_search_has_a_front(tmp_path: Path) -> None:
+    file = tmp_path / "plain.toml"
+    text = f'base = "{INCAST}"\nmeasures = ["jain"]\n'
+    file.write_text(text, encoding="utf-8")
+    words = ["study", "run", str(file), "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    result = StudyResult(tmp_path / "out" / "plain")
+    assert result.found is None
+    drawn = CliRunner().invoke(app, ["plot", str(result.dir), "pareto"])
+    assert drawn.exit_code == 2
+    assert "pareto is of a study that searches" in drawn.stderr
+    file.write_text(f'{text}figures = ["pareto"]\n', encoding="utf-8")
+    said = CliRunner().invoke(app, words).exception
+    assert "figures: pareto is of a study that searches" in str(said)
+
+
+@pytest.mark.core
+def test_the_figures_of_a_search_are_checked_before_any_run(tmp_path: Path) -> None:
+    file = write(tmp_path, GRID)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("seeds = 2", 'seeds = 2\nfigures = ["nonsense"]'), encoding="utf-8"
+    )
+    with pytest.raises(StudyError, match="no kind of figure 'nonsense'"):
+        search(Study.load(file), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    drawn = text.replace("seeds = 2", 'seeds = 1\nfigures = ["pareto"]')
+    file.write_text(drawn, encoding="utf-8")
+    _, _, result = search(Study.load(file), tmp_path / "out")
+    assert (result.dir / "figure-pareto.svg").exists()
 
 
 @pytest.mark.core

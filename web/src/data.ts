@@ -180,6 +180,8 @@ export interface Content {
   title: string;
   /** Of a study: what was asked, the answer, claims, what did not finish. */
   answers: string[];
+  /** Of a search: its trials and their Pareto front, an image and what it shows. */
+  figure: { source: string; name: string } | null;
   results: ResultData[];
   study: { notes: string[]; rows: Measured[] } | null;
 }

@@ -20,6 +20,7 @@ function page(of: Content, shown: number, at: Place): void {
     h("header", {}, h("h1", {}, of.title),
       h("button", { class: "theme", "aria-label": "light or dark", click: toggle }, "◐")),
     ...(of.answers.length ? [h("ul", { class: "answers" }, ...of.answers.map((line) => h("li", {}, line)))] : []),
+    ...(of.figure ? [section(of.figure.name, "", h("img", { class: "figure", src: of.figure.source, alt: of.figure.name }))] : []),
     ...(of.study ? [section("Side by side", "", compare(of.study))] : []),
     ...(tabs ? [tabs] : []),
     result(of.results[shown], at),

@@ -69,11 +69,12 @@ def plot(
     - `rtts`: round-trip times of flows over time
     - `sweep`: a setting that a study varies, against a measure, with confidence
     - `arms`: the measures of a study, a panel for each, arms beside each other, with confidence
+    - `pareto`: the trials of a search, and those that no other is better than
     """
     # Here, as matplotlib takes a second to load, which no other command should wait for.
     from linkpool.figures.look import COLUMN
     from linkpool.figures.plot import plot as draw
-    from linkpool.study.arms import arms_of, measures_of
+    from linkpool.study.arms import arms_of, measures_of, trials_of
 
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
@@ -86,6 +87,7 @@ def plot(
             _seconds("--from", start),
             _seconds("--until", until),
             [measure] if measure else measures_of(sources),
+            trials_of(sources),
         )
         for file in out or [Path(f"{kind}.svg")]:
             table = draw(KINDS[kind], request, file, width or COLUMN)

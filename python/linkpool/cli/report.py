@@ -40,12 +40,13 @@ def report(
     from linkpool.study.arms import arms_of
     from linkpool.study.result import StudyResult, is_study
 
-    study = None
+    study = found = None
     if len(sources) == 1 and is_study(sources[0]):
-        study = StudyResult(sources[0]).study
+        result = StudyResult(sources[0])
+        study, found = result.study, result.found
     arms = arms_of(sources, run_code)
     try:
-        size = write_report(arms, out, flows or [], trace, study, warn)
+        size = write_report(arms, out, flows or [], trace, study, warn, found)
     except _core.ScenarioError as error:  # it brings code, and nobody has said that it may run
         fail(str(error))
     say(f"{out}, {show_bytes(size)}")

@@ -13,7 +13,7 @@ from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import plot as write
 from linkpool.figures.plot import render
 from linkpool.result import Result
-from linkpool.study.arms import arms_of, measures_of
+from linkpool.study.arms import arms_of, measures_of, trials_of
 from linkpool.study.result import StudyResult
 
 Source: TypeAlias = "Result | StudyResult | str | Path"
@@ -80,7 +80,7 @@ def plot(
     several = [sources] if isinstance(sources, Result | StudyResult | str | Path) else sources
     paths = [one.dir if isinstance(one, Result | StudyResult) else Path(one) for one in several]
     chosen = [measure] if measure else measures_of(paths)
-    request = Request(arms_of(paths), by, flows, links, start, end, chosen)
+    request = Request(arms_of(paths), by, flows, links, start, end, chosen, trials_of(paths))
     if out is not None:
         write(KINDS[kind], request, Path(out), width)
     rows = KINDS[kind].data(request)

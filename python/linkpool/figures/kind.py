@@ -31,6 +31,7 @@ class Request:
         start: of the time shown, s; None: when the first of what is shown begins.
         end: of the time shown, s; None: when the last of what is shown ends.
         measures: as `fct.p99@all`; `sweep` draws the first, `arms` each. Empty: usual ones.
+        trials: of a study that searched, as `Found` has them; None: it did not search.
 
     """
 
@@ -41,6 +42,7 @@ class Request:
     start: float | None = None
     end: float | None = None
     measures: Sequence[str] = field(default_factory=tuple)
+    trials: pl.DataFrame | None = None
 
 
 MOST_LINES = 7

@@ -20,6 +20,14 @@ def require(keys: Sequence[Mapping[str, Any]], measure: str | None) -> None:
         raise FigureError(f"sweep: {name} has a part for each layer; name one: {name}@edge, core")
 
 
+NO_SEARCH = "pareto is of a study that searches: its file has a table [search] (docs/study.md)"
+
+
+def require_search(_: Sequence[Mapping[str, Any]], __: str | None) -> None:
+    """Raise `FigureError`: a study with arms has no trials, and a search draws them unasked."""
+    raise FigureError(NO_SEARCH)
+
+
 def asked_for(name: str) -> Wanted:
     """Read the name of a measure, or raise `FigureError`."""
     try:

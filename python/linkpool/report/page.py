@@ -16,7 +16,9 @@ from linkpool.report.data.result import result_data
 from linkpool.report.data.sides import sides
 from linkpool.study.arms import Arm
 from linkpool.study.comparison import COMPARED
+from linkpool.study.found import Found
 from linkpool.study.model import Study
+from linkpool.study.result import FRONT_ALT
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -43,6 +45,7 @@ def write_report(
     trace: int | None = 0,
     study: Study | None = None,
     stage: Callable[[str], None] = lambda _: None,
+    found: Found | None = None,
 ) -> int:
     """Write the page about these arms, and return its size in bytes.
 
@@ -54,6 +57,7 @@ def write_report(
             None: some, if the run was quick.
         study: whose arms they are: its title and measures are on the page.
         stage: is told, in a line, what is done that takes a while.
+        found: what the study found, if it searched.
 
     """
     title = ", ".join(arm.name for arm in arms)
@@ -62,7 +66,8 @@ def write_report(
     content = {
         "version": _core.__version__,
         "title": title,
-        "answers": [] if study is None else answers(study, arms),
+        "answers": [] if study is None else answers(study, arms, found),
+        "figure": None if found is None else {"source": found.image, "name": FRONT_ALT},
         "results": [result_data(arm, flows, trace, stage) for arm in arms],
         "study": sides(
             arms,

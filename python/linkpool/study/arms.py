@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from linkpool.result import Result
 from linkpool.study.model import SEED, name_of
 from linkpool.study.result import StudyResult, is_study
@@ -74,6 +76,14 @@ def measures_of(paths: Sequence[Path]) -> list[str]:
     if len(paths) != 1 or not is_study(paths[0]):
         return []
     return list(StudyResult(paths[0]).study.measures)
+
+
+def trials_of(paths: Sequence[Path]) -> pl.DataFrame | None:
+    """Return the trials of the search, if the directories are that of one; else None."""
+    if len(paths) != 1 or not is_study(paths[0]):
+        return None
+    found = StudyResult(paths[0]).found
+    return None if found is None else found.trials
 
 
 def slowest_run(results: Iterable[Result]) -> Result:

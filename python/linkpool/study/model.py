@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -61,7 +62,11 @@ TAKEN = ("runs", "quick", "from-data")
 MOST_NAME_BYTES = 200
 """File systems have names of up to 255 bytes; that of a partial directory is longer by some."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f/]+$")]
+MOST_LETTERS = 60
+"""Of a name of an arm or a study."""
+
+_NAME = r"^[^\x00-\x1f/]+$"
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MOST_LETTERS, pattern=_NAME)]
 
 
 class StudyError(InputError, ValueError):
@@ -439,6 +444,11 @@ class Study(BaseModel):
             if not any(named.items() <= row.items() for row in _rows(flatten(table))):
                 together = " and ".join(f"{key} {value}" for key, value in named.items())
                 raise ValueError(f"{what}: {together} do not go together in zip")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text may be the name of an arm."""
+    return len(text) <= MOST_LETTERS and re.fullmatch(_NAME, text) is not None
 
 
 def name_of(keys: Mapping[str, Any]) -> str:

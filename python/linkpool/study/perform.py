@@ -12,6 +12,7 @@ from linkpool.figures.kind import FigureError, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study.cache import Notice
+from linkpool.study.found import Found
 from linkpool.study.measuring import measure
 from linkpool.study.model import SEED, Study, StudyError
 from linkpool.study.pipeline import made
@@ -142,10 +143,9 @@ def _pictures(
         file = f"{FIGURE.format(kind)}.svg"
         yield file, partial(plot, KINDS[kind], request, folder / file)
     if study.report:
-        yield (
-            REPORT,
-            partial(write_report, arms, folder / REPORT, trace=None, study=study, stage=stage),
-        )
+        found = Found.read(folder, len(study.seed_list))
+        page = partial(write_report, arms, folder / REPORT, found=found)
+        yield REPORT, partial(page, trace=None, study=study, stage=stage)
 
 
 def _results(plan: Plan) -> Iterator[tuple[Keys, Result]]:

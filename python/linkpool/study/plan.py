@@ -67,16 +67,21 @@ class Plan:
         return [entry for entry in self.entries if not self.cache.has(entry)]
 
 
-def _require_drawable(study: Study) -> None:
-    """Raise `StudyError` if it is known before any run that a figure cannot be drawn."""
-    if not study.figures:
-        return
+def require_kinds(study: Study) -> None:
+    """Raise `StudyError` unless there are figures of the kinds that a study names."""
     for name in study.figures:
         if name not in KINDS:
             there = ", ".join(KINDS)
             raise StudyError(
                 f"{where(study)}: figures: no kind of figure {name!r}; there are {there}"
             )
+
+
+def _require_drawable(study: Study) -> None:
+    """Raise `StudyError` if it is known before any run that a figure cannot be drawn."""
+    if not study.figures:
+        return
+    require_kinds(study)
     keys = arms_of(study)
     for name in study.figures:
         kind = KINDS[name]

@@ -24,11 +24,15 @@ from linkpool.result import Result, ResultError
 from linkpool.study.absent import absent, whole_of
 from linkpool.study.answer import answer, asked
 from linkpool.study.comparison import Comparison
+from linkpool.study.found import SEARCH, Found
 from linkpool.study.measuring import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.remarks import COUNTS, remarks
 from linkpool.study.statistics import over_seeds, pooled
 from linkpool.study.verdicts import Verdict, judge
+
+FRONT_ALT = "Trials of the search, and their Pareto front"
+"""What the figure of a search shows."""
 
 STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
 
@@ -41,7 +45,7 @@ REPORT = "report.html"
 SET = Kind(
     "a study",
     frozenset({STUDY, DATA, RUNS}),
-    frozenset({STUDY, DATA, RUNS, REPORT, manifest.NAME}),
+    frozenset({STUDY, DATA, RUNS, REPORT, SEARCH, manifest.NAME}),
     (FIGURE.format("*.svg"), FIGURE.format("*.csv")),
 )
 """The directory that a study writes; its runs are beside it."""
@@ -92,6 +96,14 @@ class StudyResult:
     def study(self) -> Study:
         """The study; `base` is as its file had it."""
         return Study.parse((self.dir / STUDY).read_text(encoding="utf-8"), self.dir / STUDY)
+
+    @cached_property
+    def found(self) -> Found | None:
+        """What a study that searched has found; None: it did not search.
+
+        Its `trials` are a row per trial; `study`, `data` and `runs` are of those on the front.
+        """
+        return Found.read(self.dir, len(self.study.seed_list))
 
     @cached_property
     def data(self) -> pl.DataFrame:
@@ -248,12 +260,19 @@ class StudyResult:
         return table
 
     def answer(self) -> list[str]:
-        """Say which arm is best, by how much, and how sure that is; a sentence per setting."""
+        """Say which arm is best, by how much, and how sure that is; a sentence per setting.
+
+        Of a search: which trials are best, and their settings.
+        """
+        if self.found is not None:
+            return self.found.answer()
         return answer(self.study, self.data)
 
     def _repr_html_(self) -> str:
         """Show in a notebook what was asked, the answer, claims, what did not finish, a table."""
         title = self.study.title or self.study.name
+        question = asked(self.study) if self.found is None else self.found.asked()
+        figure = "" if self.found is None else f'<img alt="{FRONT_ALT}" src="{self.found.image}">'
         answers = "".join(f"<li>{escape(line)}</li>" for line in self.answer())
         answers = f"<ul>{answers}</ul>" if answers else ""
         claims = "".join(
@@ -268,8 +287,8 @@ class StudyResult:
         below = "".join(f"<p><small>{escape(note)}</small></p>" for note in notes)
         whole = f"<details><summary>statistics</summary>{comparison.html()}{below}</details>"
         return (
-            f"<h4>{escape(title)}</h4><p>{escape(asked(self.study))}</p>"
-            f"{answers}{claims}{said}{whole}"
+            f"<h4>{escape(title)}</h4><p>{escape(question)}</p>"
+            f"{answers}{figure}{claims}{said}{whole}"
         )
 
 

@@ -20,18 +20,19 @@ from linkpool.cores import cpus
 from linkpool.publish import publish_file
 from linkpool.study import measures
 from linkpool.study.cache import Make, Notice
+from linkpool.study.found import FRONT, FRONT_KIND, SEARCH
 from linkpool.study.measuring import measure
-from linkpool.study.model import ARM, SEED, Arm, Study, StudyError
+from linkpool.study.model import ARM, SEED, Arm, Study, StudyError, is_name
 from linkpool.study.perform import run_study
-from linkpool.study.plan import Plan
+from linkpool.study.plan import Plan, require_kinds
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.race import is_worse, looks
-from linkpool.study.result import FIGURE, StudyResult
+from linkpool.study.result import StudyResult
 from linkpool.study.space import Range, Search
 from linkpool.study.statistics import over_seeds, too_few
+from linkpool.study.toml import dumps
+from linkpool.study.values import key_name
 from linkpool.units import counted, show_count
-
-PARETO = FIGURE.format("pareto")
 
 TRIALS = "{}-trials.csv"
 """The table of the trials of a search by its name, if none is on the front."""
@@ -68,8 +69,17 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """Its name as an arm."""
+        """Its number in words."""
         return f"trial {self.number}"
+
+    @property
+    def arm(self) -> str:
+        """Its name as an arm: with its settings, if that is short enough and may be a name."""
+        last = [key.rpartition(".")[2] for key in self.settings]
+        short = last if len(set(last)) == len(last) else map(key_name, self.settings)
+        values = zip(short, self.settings.values(), strict=True)
+        name = f"{self.name}: {', '.join(f'{key} {value}' for key, value in values)}"
+        return name if is_name(name) else self.name
 
     def is_known(self, search: Search) -> bool:
         """Tell whether all objectives have a value of all seeds, and none is open."""
@@ -119,10 +129,11 @@ def search(
         All trials; those on the Pareto front; and the study of these, whose arms they are.
 
     Raises:
-        StudyError: optuna is missing, or no trial meets what is required.
+        StudyError: optuna is missing, there is no such kind of figure, or no trial is on the front.
 
     """
     assert study.search is not None, "the caller looks"
+    require_kinds(study)
     trials: list[Trial] = []
     for number, (settings, tell) in enumerate(_proposed(study.search)):
         rivals = front(study.search, trials) if study.search.race else None
@@ -138,10 +149,11 @@ def search(
             table_of(study.search, trials, best).write_csv(file)
         raise StudyError(f"{_nothing(study.search, trials)}; all trials: {table}")
     table.unlink(missing_ok=True)  # its trials are in the directory of the study from now on
-    arms = [Arm(name=one.name, set=one.settings) for one in best]
-    found = _with(study, arms, figures=study.figures, report=study.report)
+    arms = [Arm(name=one.arm, set=one.settings) for one in best]
+    figures = [kind for kind in study.figures if kind != FRONT_KIND]  # it is drawn in any case
+    found = _with(study, arms, figures=figures, report=study.report)
     plan = Plan.of(found, out, notice, make)
-    also = partial(_draw, study.search, trials, best)
+    also = partial(_write, study.search, table_of(study.search, trials, best))
     return trials, best, run_study(plan, jobs, watch, also=also)
 
 
@@ -339,9 +351,9 @@ def _rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _with(study: Study, arms: list[Arm], **more: Any) -> Study:
     """Return a study of some trials of another."""
-    names = [*study.measures]
-    for name in study.search.measures if study.search else []:
-        names += [name] if name not in names else []
+    asked_for = study.search.measures if study.search else []
+    others = study.measures if "measures" in study.model_fields_set else []
+    names = list(dict.fromkeys([*asked_for, *others]))
     fields = {"arms": arms, "search": None, "measures": names, "figures": [], "report": False}
     return study.model_copy(update={**fields, **more})
 
@@ -373,6 +385,7 @@ def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataF
             "trial": one.number,
             **{key: str(value) for key, value in one.settings.items()},
             **{name: one.values.get(name) for name in search.measures},
+            **search.bounds,
             "at_least": ", ".join(sorted(one.open)),
             "feasible": one.is_feasible(),
             "front": one.number in numbers,
@@ -382,17 +395,16 @@ def table_of(search: Search, trials: list[Trial], best: list[Trial]) -> pl.DataF
         }
         for one in trials
     ]
-    values = dict.fromkeys(search.measures, pl.Float64)
+    values = dict.fromkeys([*search.measures, *search.bounds], pl.Float64)
     return pl.DataFrame(rows, schema_overrides=values, infer_schema_length=None)
 
 
-def _draw(search: Search, trials: list[Trial], best: list[Trial], folder: Path) -> None:
-    """Write the trials as a table, and the front as a figure."""
-    from linkpool.figures.pareto import draw  # here: matplotlib takes long to load
+def _write(search: Search, table: pl.DataFrame, folder: Path) -> None:
+    """Write what was searched, the trials as a table, and the front as a figure."""
+    from linkpool.figures.kinds import KINDS  # here: matplotlib takes long to load
+    from linkpool.figures.plot import render
 
-    table = table_of(search, trials, best)
-    table.write_csv(folder / f"{PARETO}.csv")
-    bounds = {one.measure: one.bound for one in search.require}
-    names = [name for name, _ in search.objectives]
-    axes = [*names, *(one.measure for one in search.require if one.measure not in names)]
-    draw(table, axes[:2], bounds, folder / f"{PARETO}.svg")
+    asked = search.model_dump(by_alias=True, exclude_defaults=True, exclude_none=True)
+    (folder / SEARCH).write_text(dumps(asked), encoding="utf-8")
+    table.write_csv(folder / f"{FRONT}.csv")
+    (folder / f"{FRONT}.svg").write_bytes(render(KINDS[FRONT_KIND], table, ".svg"))

@@ -126,6 +126,12 @@ class Search(BaseModel):
         names = [*(name for name, _ in self.objectives), *(one.measure for one in self.require)]
         return list(dict.fromkeys(names))
 
+    @property
+    def bounds(self) -> dict[str, float]:
+        """The bounds of what is required: `goodput.mean above` and its value."""
+        sides = {True: "below", False: "above"}
+        return {f"{one.measure} {sides[one.is_below]}": one.bound for one in self.require}
+
     def grid(self) -> list[dict[str, Any]]:
         """Return all combinations of a space of lists, the last key first."""
         lists = [choices for choices in self.space.values() if isinstance(choices, list)]

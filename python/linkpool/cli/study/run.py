@@ -80,7 +80,8 @@ def run(
 
 def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
     """Make the trials of a study that searches, and print those that none is better than."""
-    from linkpool.study.search import PARETO, Trial, search, table_of
+    from linkpool.study.found import FRONT
+    from linkpool.study.search import Trial, search, table_of
 
     assert study.search is not None, "the caller looks"
     objectives = [name for name, _ in study.search.objectives]
@@ -115,4 +116,4 @@ def _search(study: Study, out: Path, jobs: int | None, on: str | None) -> None:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         say("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-    say(f"\n{result.dir}\n{result.dir / PARETO}.svg\n{result.dir / PARETO}.csv, all trials")
+    say(f"\n{result.dir}\n{result.dir / FRONT}.svg\n{result.dir / FRONT}.csv, all trials")

@@ -20,6 +20,7 @@ from linkpool.result import NotRecordedError
 from linkpool.study.absent import absent
 from linkpool.study.comparison import Comparison
 from linkpool.study.edited import changes
+from linkpool.study.found import FRONT
 from linkpool.study.model import StudyError
 from linkpool.study.result import StudyResult, is_study
 from linkpool.study.statistics import over_seeds
@@ -98,12 +99,19 @@ def print_study(result: StudyResult, form: Format, names: str | None) -> list[st
         table = over_seeds(data, study.keys, study.reference)
     if form == "table" and study.title:
         say(f"\n{study.title}")
+    if form == "table" and result.found is not None:
+        say(result.found.asked())
+        for line in result.found.answer():
+            say(line)
+        say()
     comparison = Comparison(table, tuple(study.keys), study.reference)
     write(comparison, form)
     legend = comparison.legend(len(study.seed_list))
     print_notes(form, *lacking, *legend, *comparison.notes(), *result.remarks())
     if form == "table":
         _print_claims(result.verdicts)
+        if result.found is not None:
+            say(f"\nthe Pareto front as a figure: {result.dir / FRONT}.svg")
     return lacking
 
 

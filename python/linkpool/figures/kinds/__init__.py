@@ -1,7 +1,7 @@
 """The kinds of figures, each drawn by a file of its own, which is loaded when it draws."""
 
 from linkpool.figures.kind import Kind
-from linkpool.figures.swept import require
+from linkpool.figures.swept import require, require_search
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
@@ -17,6 +17,7 @@ KINDS: dict[str, Kind] = {
         Kind("rtts", "linkpool.figures.kinds.rtts:RECIPE", series="rtt", of_one=True),
         Kind("sweep", "linkpool.figures.kinds.sweep:RECIPE", require=require),
         Kind("arms", "linkpool.figures.kinds.arms:RECIPE"),
+        Kind("pareto", "linkpool.figures.kinds.pareto:RECIPE", require=require_search),
     )
 }
 """By name, in the order in which help lists them."""

@@ -8,14 +8,15 @@ import polars as pl
 from linkpool.study.absent import absent, whole_of
 from linkpool.study.answer import answer, asked
 from linkpool.study.arms import Arm
+from linkpool.study.found import Found
 from linkpool.study.measuring import measure
 from linkpool.study.model import SEED, Study
 from linkpool.study.remarks import counts_of, remarks
 from linkpool.study.verdicts import judge
 
 
-def answers(study: Study, arms: Sequence[Arm]) -> list[str]:
-    """Return the lines; `arms` are all arms of the study."""
+def answers(study: Study, arms: Sequence[Arm], found: Found | None = None) -> list[str]:
+    """Return the lines; `arms` are all arms of the study, `found` what it found by a search."""
     claimed = [whole_of(claim.measure) for claim in study.claims]
     rows = _measured(arms, list(dict.fromkeys([*study.measures, *claimed])))
     claims = (
@@ -24,6 +25,8 @@ def answers(study: Study, arms: Sequence[Arm]) -> list[str]:
     )
     runs = ((arm.name, counts_of(result)) for arm in arms for result in arm.results)
     lacking = absent(study.measures, rows, partial(_measured, arms))
+    if found is not None:
+        return [found.asked(), *found.answer(), *lacking, *remarks(runs)]
     return [asked(study), *lacking, *answer(study, rows), *claims, *remarks(runs)]
 
 

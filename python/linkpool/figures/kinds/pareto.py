@@ -1,39 +1,34 @@
 """The trials of a search, and the front of those that none is better than."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.figures import look
+from linkpool.figures.kind import FigureError, Recipe, Request
 from linkpool.figures.kinds.sweep import measure_name
-from linkpool.figures.plot import HEIGHT, content
+from linkpool.figures.swept import NO_SEARCH
 from linkpool.study.measures import wanted
 
+SIDES = (" above", " below")
+"""What the columns of bounds end with, after the name of a measure."""
 
-def draw(
-    table: pl.DataFrame, measures: Sequence[str], bounds: Mapping[str, float], out: Path
-) -> None:
-    """Draw trials by one or two measures; with one, by their number.
 
-    Args:
-        table: as `study.search.table_of` returns it.
-        measures: the second is on the x axis.
-        bounds: what is required of a measure, a line.
-        out: the file.
+def data(request: Request) -> pl.DataFrame:
+    """Return the table of the trials, as `study.search.table_of` writes it."""
+    if request.trials is None:
+        raise FigureError(NO_SEARCH)
+    return request.trials
 
+
+def draw(figure: Figure, table: pl.DataFrame) -> None:
+    """Draw trials by the first two measures; with one, by their number.
+
+    Settings are texts in the table, so the columns of decimal numbers are measures and bounds.
     """
-    with look.context():
-        figure = Figure(figsize=(look.COLUMN, look.COLUMN * HEIGHT), layout="constrained")
-        _draw(figure, table, measures, bounds)
-        out.write_bytes(content(figure, out.suffix))
-
-
-def _draw(
-    figure: Figure, table: pl.DataFrame, measures: Sequence[str], bounds: Mapping[str, float]
-) -> None:
+    numbers = [name for name, of in table.schema.items() if of == pl.Float64]
+    bounds = [name for name in numbers if name.endswith(SIDES)]
+    measures = [name for name in numbers if not name.endswith(SIDES)][:2]
     y = measures[0]
     x = measures[1] if len(measures) > 1 else "trial"
     ran = table.drop_nulls([x, y])
@@ -67,9 +62,11 @@ def _draw(
             color=colour,
             label=label,
         )
-    for name, place in ((y, axes.axhline), (x, axes.axvline)):
-        if name in bounds:
-            place(bounds[name] * scales[name][0], color="#777777", lw=0.8, linestyle=(0, (4, 2)))
+    for bound in bounds:
+        name, place = bound.rpartition(" ")[0], {y: axes.axhline, x: axes.axvline}
+        if name in place:
+            at = table[bound][0] * scales[name][0]
+            place[name](at, color="#777777", lw=0.8, linestyle=(0, (4, 2)))
     _log(axes, ran, x, y)
     look.legend(figure, [axes])
 
@@ -87,3 +84,6 @@ def _unit(name: str, values: pl.Series) -> tuple[float, str]:
     highest = max((abs(value) for value in values.to_list()), default=1.0)
     factor, shown = look.scale(unit, highest)
     return factor, measure_name(name) + (f", {shown}" if shown else "")
+
+
+RECIPE = Recipe(data, draw)
