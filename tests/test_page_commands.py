@@ -59,6 +59,7 @@ NOT_RUN = [
     ("docs/tutorial.md", ". .venv/bin/activate", "of what was built"),
     ("*", "./x test*", "is what runs this test"),
     ("*", "./x mutants *", "builds and tests for hours"),
+    ("*", "./x coverage", "builds and tests for 15 minutes"),
     ("*", "./x count*", "builds, and needs valgrind"),
     ("*", "./x figures", "measures for an hour"),
     ("*", "pip install *", "needs the network"),
