@@ -10,25 +10,27 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import linkpool
 from linkpool.cli.commands import app
 from linkpool.study import Study, StudyError
+from linkpool.study.measuring import measure
 from linkpool.study.plan import Plan
-from linkpool.study.threshold import Threshold
+from linkpool.study.threshold import RELATIVE, Threshold
 from linkpool.study.verdicts import Holds, Verdict, judge, junit
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def data(values: dict[str, list[float]], unfinished: int = 0) -> pl.DataFrame:
-    """Return data of goodputs, which have arithmetic means, by arm and seed."""
+    """Return data of a measure that has arithmetic means, by arm and seed."""
     rows: list[dict[str, Any]] = [
         {
             "arm": arm,
             "seed": seed,
-            "measure": "goodput",
+            "measure": "goodput_kept",
             "part": "all",
             "statistic": "mean",
-            "unit": "bit/s",
+            "unit": "",
             "value": value,
             "count": 10,
             "unfinished": unfinished,
@@ -41,7 +43,7 @@ def data(values: dict[str, list[float]], unfinished: int = 0) -> pl.DataFrame:
 
 
 def verdicts(table: pl.DataFrame, **claim: Any) -> list[tuple[str, Holds]]:
-    found = judge([Threshold(measure="goodput.mean@all", **claim)], table, ["arm"])
+    found = judge([Threshold(measure="goodput_kept.mean@all", **claim)], table, ["arm"])
     return [(one.of, one.holds) for one in found]
 
 
@@ -69,11 +71,11 @@ def test_the_ends_that_are_shown_are_on_their_side_of_the_bound() -> None:
     """The end 4.484 would be 4.5 with two digits, above the bound that it is below."""
     table = data(THREE)
     shown = {
-        bound: judge([Threshold(measure="goodput.mean@all", below=bound)], table, ["arm"])[0]
+        bound: judge([Threshold(measure="goodput_kept.mean@all", below=bound)], table, ["arm"])[0]
         for bound in (9.0, 4.49)
     }
-    assert shown[9.0].measured == "2 bit/s (-0.48 to 4.5)"
-    assert (shown[4.49].measured, shown[4.49].holds) == ("2 bit/s (-0.484 to 4.48)", Holds.YES)
+    assert shown[9.0].measured == "2 (-0.48 to 4.5)"
+    assert (shown[4.49].measured, shown[4.49].holds) == ("2 (-0.484 to 4.48)", Holds.YES)
 
 
 def test_one_seed_has_no_interval() -> None:
@@ -114,7 +116,7 @@ def test_a_ratio_without_an_interval_is_unsure() -> None:
 def test_claims_without_a_value_fail() -> None:
     table = data({"a": [1.0], "b": [1.0]})
     few = table.with_columns(value=pl.lit(None, pl.Float64), statistic=pl.lit("p99"))
-    found = judge([Threshold(measure="goodput.p99@all", below=1.0)], few, ["arm"])
+    found = judge([Threshold(measure="goodput_kept.p99@all", below=1.0)], few, ["arm"])
     assert [(one.holds, one.measured) for one in found] == [(Holds.NO, "p99 needs 100 values")] * 2
     large = Threshold(measure="fct.mean@above 10 MB", below=1.0)
     (none,) = judge([large], table.with_columns(measure=pl.lit("fct")), ["arm"])
@@ -154,6 +156,16 @@ def test_claims_are_in_words() -> None:
     assert str(Threshold(measure="jain", above=0.9, text="fair")) == "fair"
 
 
+@pytest.mark.core
+def test_a_load_is_relative_to_the_rate_of_all_hosts(tmp_path: Path) -> None:
+    """By hand: 24 flows of 128 KiB in 6 ms, of what nine hosts at 10 Gbit/s send in that time."""
+    place = Path(__file__).parents[1] / "docs/workloads/incast.toml"
+    result = linkpool.run(place, out=tmp_path / "r")
+    (value,) = measure(result, ["load"])["value"]
+    assert value == pytest.approx(24 * 128 * 1024 * 8 / (6e-3 * 9 * 10e9))
+    assert Threshold(measure=RELATIVE, above=0.9).bound == 0.9
+
+
 ARMS = 'arm = [{ name = "a" }, { name = "b", set = { queue.limit = 50 } }]\n'
 
 
@@ -163,6 +175,12 @@ ARMS = 'arm = [{ name = "a" }, { name = "b", set = { queue.limit = 50 } }]\n'
         ('{ measure = "fct", below = 1 }', "fct has several statistics; name one, as in fct.mean"),
         ('{ measure = "fct.mean" }', "a claim has one of below, above, below_arm, above_arm"),
         ('{ measure = "fct.mean", below = "3KB" }', "'3KB' is no value of fct.mean, which is in s"),
+        (
+            '{ measure = "goodput.mean", above = 0.9 }',
+            '0.9 has no unit, and goodput.mean is a rate: write one, as in "1Gbps"; '
+            "load.delivered is relative",
+        ),
+        ('{ measure = "delivered", above = "9" }', "9 has no unit, and delivered is a rate"),
         ('{ measure = "jain", below = 1, above = 0 }', "a claim has one of below, above"),
         ('{ measure = "jain", below = 1, times = 2 }', "times goes with below_arm or above_arm"),
         ('{ measure = "jain", below = 1, times = 0.5 }', "times goes with below_arm or above_arm"),
@@ -188,7 +206,7 @@ def test_wrong_claims_are_errors_of_the_file(claim: str, message: str) -> None:
 
 
 def test_a_claim_about_no_run_fails() -> None:
-    claim = Threshold(measure="goodput.mean@all", below=9.0, arm="b")
+    claim = Threshold(measure="goodput_kept.mean@all", below=9.0, arm="b")
     (found,) = judge([claim], data(THREE), ["arm"])
     assert (found.holds, found.measured) == (Holds.NO, "no run is one that it is about")
 

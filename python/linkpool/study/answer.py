@@ -13,7 +13,7 @@ from linkpool.study.statistics import over_seeds
 from linkpool.study.threshold import shown
 from linkpool.units import counted, show_number
 
-LARGE = frozenset({"goodput", "delivered", "jain", "goodput_kept"})
+LARGE = frozenset({"goodput", "delivered", "load", "jain", "goodput_kept"})
 """Measures that are to be large."""
 SMALL = frozenset(
     {"fct", "fct_established", "slowdown", "jct", "loss", "timeouts", "retransmissions", "silence"}

@@ -120,6 +120,12 @@ MEASURES: dict[str, Measure] = {
             counts=("rate",),
         ),
         Measure(
+            "load",
+            "",
+            "payload acknowledged in the measured period over what the links from all hosts carry",
+            counts=("delivered",),
+        ),
+        Measure(
             "jain",
             "",
             "Jain's fairness index of the goodputs of flows",

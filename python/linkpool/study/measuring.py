@@ -292,6 +292,11 @@ def _delivered(result: Result) -> Iterator[Row]:
     yield ALL, "rate", result.summary.overall.delivered_bps
 
 
+@counted("load")
+def _load(result: Result) -> Iterator[Row]:
+    yield ALL, "delivered", result.summary.overall.delivered_load
+
+
 @counted("jain")
 def _jain(result: Result) -> Iterator[Row]:
     yield ALL, "index", result.summary.overall.jain

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from linkpool.study import measures
 from linkpool.units import read_quantity, show_number, show_rate, show_seconds
 
+RELATIVE = "load.delivered"
+"""The measure of what is delivered that has no unit."""
+
 SIDES = ("below", "above", "below_arm", "above_arm")
 
 
@@ -83,9 +86,14 @@ class Threshold(BaseModel):
             return self.times
         given = self.below if self.below is not None else self.above
         assert given is not None, "one side is given"
+        unit = measures.wanted(self.measure).measure.unit
+        if unit == "bit/s" and _is_bare(given):
+            raise ValueError(
+                f"{given} has no unit, and {self.measure} is a rate: write one, as in "
+                f'"1Gbps"; {RELATIVE} is relative, a share of the rate of the links from all hosts'
+            )
         if not isinstance(given, str):
             return given
-        unit = measures.wanted(self.measure).measure.unit
         found = read_quantity(given)
         if found is None or found[1] != unit:
             of_unit = f"in {unit}" if unit else "without a unit"
@@ -101,6 +109,14 @@ class Threshold(BaseModel):
             return f"{self.measure} {side} {shown(self.measure, self.bound)}"
         times = "" if self.times == 1.0 else f"{self.times:g} times "
         return f"{self.measure} {side} {times}that of {self.other}"
+
+
+def _is_bare(given: float | str) -> bool:
+    """Tell whether a bound is a number without a unit, other than 0, which needs none."""
+    try:
+        return float(given) != 0.0
+    except ValueError:
+        return False
 
 
 def shown(measure: str, value: float | None) -> str:
