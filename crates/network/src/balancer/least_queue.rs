@@ -2,7 +2,7 @@
 
 use super::flowlet_table::FlowletTables;
 use super::{Balancer, Choice, Queues, one_of};
-use crate::fabric::{Fabric, NodeId};
+use crate::fabric::Fabric;
 use crate::packet::Packet;
 use linkpool_engine::{Stream, stream};
 use linkpool_units::Time;
@@ -15,34 +15,18 @@ pub(super) struct LeastQueue {
     flowlets: Option<FlowletTables<u32>>,
     /// By node: what decides between queues that are equally long.
     ties: Vec<Stream>,
-    /// The first are the links of a choice that have the shortest queue. As long as the longest choice so far.
-    shortest: Vec<u32>,
 }
 
 impl LeastQueue {
     pub(super) fn new(gap: Option<Time>, fabric: &Fabric, seed: u64) -> LeastQueue {
         let ties = (0..fabric.nodes()).map(|node| stream(seed, "adaptive", node as u64)).collect();
         let flowlets = gap.map(|gap| FlowletTables::new(gap, fabric));
-        LeastQueue { flowlets, ties, shortest: Vec::new() }
-    }
-
-    /// The link with the shortest queue; of several, a random one. Where all are down, any.
-    #[inline(always)]
-    fn shortest(&mut self, node: NodeId, n: u32, queues: &mut impl Queues) -> u32 {
-        if self.shortest.len() < n as usize {
-            self.shortest.resize(n as usize, 0);
-        }
-        let shortest = &mut self.shortest[..n as usize];
-        let count = queues.shortest(shortest);
-        if count == 1 {
-            return shortest[0];
-        }
-        let drawn = self.ties[node.index()].next_u32();
-        shortest[one_of(count as u32, drawn) as usize]
+        LeastQueue { flowlets, ties }
     }
 }
 
 impl Balancer for LeastQueue {
+    /// The link with the shortest queue; of several, a random one. Where all are down, any.
     #[inline(always)]
     fn choose(&mut self, choice: Choice<'_>, packet: &Packet, queues: &mut impl Queues) -> u32 {
         let Choice { node, links, .. } = choice;
@@ -53,7 +37,8 @@ impl Balancer for LeastQueue {
                 return *link;
             }
         }
-        let chosen = self.shortest(node, links, queues);
+        let ties = &mut self.ties[node.index()];
+        let chosen = queues.shortest(links, |count| one_of(count, ties.next_u32()));
         if let Some(flowlets) = &mut self.flowlets {
             flowlets.set(choice, packet, chosen);
         }
@@ -68,7 +53,7 @@ impl Balancer for LeastQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::LinkId;
+    use crate::fabric::{LinkId, NodeId};
     use crate::topology::{Generator, ManyToOne};
     use linkpool_units::Rate;
 

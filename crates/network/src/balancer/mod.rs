@@ -140,28 +140,31 @@ pub(crate) trait Queues {
     /// The bytes that link `number` has not yet put on the wire; none: it is down.
     fn bytes(&mut self, number: u32) -> Option<u64>;
 
-    /// Which of as many links as `shortest` has places have the fewest bytes to send: their numbers come first there, in
-    /// ascending order. Returns how many they are. Where all are down, all.
+    /// The number of the link, among `links`, that has the fewest bytes to send. Of several, that whose place among them `draw`
+    /// makes of how many they are. Where all are down, all are equal.
     #[inline(always)]
-    fn shortest(&mut self, shortest: &mut [u32]) -> usize {
-        self.shortest_one_by_one(shortest)
+    fn shortest(&mut self, links: u32, draw: impl FnOnce(u32) -> u32) -> u32 {
+        self.shortest_one_by_one(links, draw)
     }
 
     /// The same by [`Queues::bytes`] of each.
     #[inline(always)]
-    fn shortest_one_by_one(&mut self, shortest: &mut [u32]) -> usize {
-        let (mut least, mut count) = (u64::MAX, 0);
-        for link in 0..shortest.len() {
-            let length = self.bytes(link as u32).unwrap_or(u64::MAX);
+    fn shortest_one_by_one(&mut self, links: u32, draw: impl FnOnce(u32) -> u32) -> u32 {
+        let mut length = |link: u32| self.bytes(link).unwrap_or(u64::MAX);
+        let (mut first, mut least, mut count) = (0, u64::MAX, 0);
+        for link in 0..links {
+            let length = length(link);
             // No branch, since no processor can predict it.
-            let place = if length < least { 0 } else { count };
-            count = place + usize::from(length <= least);
+            let is_less = length < least;
+            first = if is_less { link } else { first };
+            count = if is_less { 0 } else { count } + u32::from(length <= least);
             least = least.min(length);
-            if let Some(last) = shortest.get_mut(place) {
-                *last = link as u32;
-            }
         }
-        count
+        if count == 1 {
+            return first;
+        }
+        let drawn = draw(count);
+        (first..links).filter(|link| length(*link) == least).nth(drawn as usize).expect("one of those counted")
     }
 }
 

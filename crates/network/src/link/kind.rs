@@ -107,6 +107,12 @@ impl LinkKind {
         Time(u64::try_from((after - 1) >> FRACTION).unwrap_or(u64::MAX))
     }
 
+    /// The same of no time: up to half a byte's.
+    #[inline]
+    pub(crate) fn longest_without_bytes(&self) -> Time {
+        Time((self.per_byte - self.per_byte / 2 - 1) >> FRACTION)
+    }
+
     #[cold]
     fn bytes_in_long(&self, span: Time) -> u64 {
         (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
