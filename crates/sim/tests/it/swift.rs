@@ -91,13 +91,13 @@ fn queue(r: &Run) -> f64 {
 }
 
 /// Beside csg-htsim (commit 841d9e7): flows to one link of 10 Gbps, with packets of 9,000 B and 15
-/// us of propagation, there and back. Its mean queues from 10 to 50 ms are 6.2, 15.5, 46.6 and
-/// 129.4 us with 1, 2, 10 and 100 flows, and its links are full. Its readings are keys here. It
+/// us of propagation, there and back. The averages over time of its queue from 10 to 50 ms, with the packet in service, are
+/// 7.2, 16.4, 47.3 and 129.8 us with 1, 2, 10 and 100 flows, and its links are full. Its readings are keys here. It
 /// adds nothing for hops: its `Route::clone` forgets their number, and Swift routes by a clone.
 #[test]
 fn queues_are_those_of_htsim() {
     let mut far = Vec::new();
-    for (flows, htsim) in [(1, 6.2), (2, 15.5), (10, 46.6), (100, 129.4)] {
+    for (flows, htsim) in [(1, 7.2), (2, 16.4), (10, 47.3), (100, 129.8)] {
         let r = run(&format!(
             r#"
             duration = "50ms"
@@ -134,7 +134,7 @@ fn queues_are_those_of_htsim() {
         let shares: Vec<f64> = r.outcome.flows.iter().map(|f| f.acked_bytes as f64).collect();
         let goodput = shares.iter().sum::<f64>() * 8.0 / 50e-3;
         println!("{flows} {wait} {htsim} {goodput} {}", jain(&shares));
-        if (wait / htsim - 1.0).abs() > 0.2 || goodput < 9.7e9 {
+        if (wait / htsim - 1.0).abs() > 0.07 || goodput < 9.7e9 {
             far.push((flows, wait, htsim, goodput));
         }
     }
