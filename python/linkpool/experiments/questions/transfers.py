@@ -48,7 +48,12 @@ class Window(Completion):
         return {"flows": flows, "elephant": transport(QUESTIONS, "ecmp") if spines else None}
 
 
-TO_ONE = {"incast": (16, 1 << 20, 0), "join": (4, 8 << 20, 500)}
+TO_ONE = {
+    "incast": (16, 1 << 20, 0),
+    "many": (63, 1 << 18, 0),
+    "join": (4, 8 << 20, 500),
+    "drops": (16, 1 << 20, 0),
+}
 """How many flows of what size go to one host; each begins so many us after the one before."""
 LAWS_SIZE = 4 << 20
 
@@ -78,6 +83,17 @@ class Laws(Completion):
         found = completion(flows, on_wire_s(data, RATE_BPS), wrong)
         longest = None if queue is None or found == wrong else float(queue)  # type: ignore[arg-type]
         return {"last": found.get("last"), "mean": found.get("mean"), "queue": longest, **wrong}
+
+
+@dataclass(frozen=True)
+class Rules(Laws):
+    """The same, with an incast over queues that drop: settings change what all transports have."""
+
+    def words(self, setting: str, scheme: str, seed: int) -> Words:
+        """Return the flows, and the transport with what the setting changes."""
+        said = self.setup.said(setting, scheme)
+        changed = {**said["transport"], **(said["set"] or {})}
+        return {**super().words(setting, scheme, seed), "transport": changed}
 
 
 AT_US = 200
