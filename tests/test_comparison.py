@@ -125,6 +125,16 @@ def test_a_mean_of_fewer_seeds_says_so() -> None:
     ]
 
 
+def test_latex_prints_every_character_of_a_label() -> None:
+    """By hand: the ten characters that LaTeX gives a meaning in text; what follows is eaten not."""
+    row = {"seed": 1, "measure": "jain", "part": "all", "statistic": "index", "unit": ""}
+    rows = [{"arm": arm, **row, "value": 1.0, **COUNTED} for arm in (r"a\b", "x^2~", "&%$#_{}")]
+    found = Comparison(over_seeds(pl.DataFrame(rows), ["arm"], {}), ("arm",), {})
+    assert found.latex().splitlines()[2] == (
+        r" & a\textbackslash{}b & x\textasciicircum{}2\textasciitilde{} & \&\%\$\#\_\{\} \\"
+    )
+
+
 OPERATIONS = """
 duration = "100ms"
 [topology.many-to-one]

@@ -441,5 +441,16 @@ def in_markdown(text: str) -> str:
 _IN_LATEX = str.maketrans({"±": r"$\pm$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$"})
 
 
+_SPECIAL = str.maketrans(
+    {
+        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "\\": r"\textbackslash{}",
+    }
+)
+"""The ten characters that LaTeX's text mode does not print as they are."""
+
+
 def _escape(text: str) -> str:
-    return re.sub(r"([&%$#_{}])", r"\\\1", text)
+    return text.translate(_SPECIAL)
