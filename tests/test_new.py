@@ -195,6 +195,20 @@ def test_what_no_option_says_is_asked_for(tmp_path: Path, monkeypatch: pytest.Mo
     assert text == starter("study", "fat-tree", next(iter(WORKLOADS)), ["dctcp", "swift"])
 
 
+def test_a_wrong_answer_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linkpool.cli.new.on_terminal", lambda: True)
+    file = tmp_path / "mine.toml"
+    answers = ["study", "fat-tree", "foo", "none.csv", "", "dctcp, cubc", "dctcp, swift"]
+    said = call(file, answers="\n".join([*answers, ""]))
+    assert said.exit_code == 0, said.output
+    assert said.stdout.count("> ") == 7
+    assert "foo: there are incast, websearch, " in said.stdout
+    assert "none.csv: there is no such file" in said.stdout
+    assert "cubc: there are " in said.stdout
+    text = file.read_text(encoding="utf-8")
+    assert text == starter("study", "fat-tree", next(iter(WORKLOADS)), ["dctcp", "swift"])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

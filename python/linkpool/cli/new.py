@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -164,19 +164,30 @@ def _chosen(
 ) -> str:
     """Return what an option says, or ask for it: a name, or a file with one of the endings."""
     if given is None:
-        given = _ask(option, question, known)
-    if given not in known and Path(given).suffix not in endings:
-        files = f", and files that end in {', '.join(endings)}" if endings else ""
-        fail(f"{option} {given}: there are {', '.join(known)}{files}")
-    if given not in known and not Path(given).is_file():
-        fail(f"{option} {given}: there is no such file")
+        return _ask(option, question, known, lambda said: _wrong(said, known, endings))
+    if wrong := _wrong(given, known, endings):
+        fail(f"{option} {wrong}")
     return given
 
 
+def _wrong(given: str, known: Mapping[str, str], endings: Collection[str]) -> str:
+    """Say what is wrong with a name, or a file with one of the endings; "": nothing."""
+    if given in known:
+        return ""
+    if Path(given).suffix not in endings:
+        files = f", and files that end in {', '.join(endings)}" if endings else ""
+        return f"{given}: there are {', '.join(known)}{files}"
+    return "" if Path(given).is_file() else f"{given}: there is no such file"
+
+
 def _several(question: str, known: Mapping[str, str], kind: str) -> list[str]:
-    said = _ask("--transport", question, known)
-    names = [name.strip() for name in said.split(",")] if kind == "study" else [said]
-    return [_chosen("--transport", "", known, name) for name in names]
+    def names(said: str) -> list[str]:
+        return [name.strip() for name in said.split(",")] if kind == "study" else [said]
+
+    def wrong(said: str) -> str:
+        return next(filter(None, (_wrong(name, known, ()) for name in names(said))), "")
+
+    return names(_ask("--transport", question, known, wrong))
 
 
 def on_terminal() -> bool:
@@ -184,13 +195,16 @@ def on_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _ask(option: str, question: str, known: Mapping[str, str]) -> str:
-    """Ask a question whose first answer is the default."""
+def _ask(option: str, question: str, known: Mapping[str, str], wrong: Callable[[str], str]) -> str:
+    """Ask a question whose first answer is the default, until there is nothing wrong with it."""
     if not on_terminal():
         fail(f"say {option} NAME, as there is no terminal to ask at: {', '.join(known)}")
     width = max(map(len, known))
     say(question)
     for name, about in known.items():
         say(f"  {name.ljust(width)}  {about}")
-    answer: str = typer.prompt("", default=next(iter(known)), prompt_suffix="> ")
-    return answer.strip()
+    while True:
+        answer: str = typer.prompt("", default=next(iter(known)), prompt_suffix="> ").strip()
+        if not (said := wrong(answer)):
+            return answer
+        say(said)
