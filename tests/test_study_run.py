@@ -19,7 +19,7 @@ from scipy import stats
 
 from linkpool import ScenarioError, plot
 from linkpool.cli import app
-from linkpool.figures.kind import Recipe
+from linkpool.figures.kind import FigureError, Recipe
 from linkpool.figures.kinds import slowdown
 from linkpool.manifest import verify
 from linkpool.report.data.answers import answers
@@ -306,7 +306,7 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_anything_runs(folder: P
         ),
         (
             re.sub(r"\[vary\]\n.*\n", "", STUDY),
-            "figures: sweep needs the directory of one study that varies a setting",
+            "figures: sweep draws a setting that a study varies, and this study varies none; ",
         ),
     ]:
         study = Study.parse(text, folder / "mine.toml")
@@ -605,3 +605,78 @@ def made(runs: Path) -> list[Path]:
 def test_results_of_a_study_are_as_any_other(answer: StudyResult) -> None:
     for directory in answer.runs["dir"]:
         Result(directory).check()
+
+
+FEW = """
+base = "base.toml"
+seeds = 1
+measures = ["jain"]
+arm = [{ name = "deep" }, { name = "shallow", set = { queue.limit = 20 } }]
+"""
+
+
+def test_figures_say_what_to_write_into_a_study(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(BASE, encoding="utf-8")
+    study = Study.parse(FEW, tmp_path / "few.toml")
+    answer = study.run(tmp_path / "out")
+    runs = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
+    with pytest.raises(NotRecordedError) as error:
+        plot(answer, "queue-cdf")
+    said = str(error.value)
+    assert "write record.queue = {every=" in said
+    assert "into the base of the study (the table [base] of its file" in said
+    assert "linkpool study run FILE.toml" in said
+    # To write another run there would be damage: the directory has the name of this run's key.
+    assert not any(f"--out {tmp_path / 'out' / 'runs' / run}" in said for run in runs)
+    # Obeyed, the study is whole, and the figure is drawn.
+    line = re.findall(r"write record\.(queue = \{.*?\}) into", said)[0]
+    (tmp_path / "base.toml").write_text(f"{BASE}[record]\n{line}\n", encoding="utf-8")
+    again = study.run(tmp_path / "out")
+    assert plot(again, "queue-cdf").data.height > 0
+    assert not (tmp_path / "out" / "runs" / "damaged").exists()
+    with pytest.raises(FigureError, match=r"this study varies none; write one into .*\[vary\]"):
+        plot(again, "sweep")
+
+
+def test_equal_runs_are_one_observation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Flows of a table start when it says, and these meet no choice that a seed makes."""
+    (tmp_path / "flows.csv").write_text(
+        "src,dst,size_bytes,start_s\nS1,R,99000,0\nS2,R,99000,1e-6\n"
+    )
+    base = """
+        duration = "4ms"
+        [topology.many-to-one]
+        senders = 2
+        rate = "10Gbps"
+        delay = "1us"
+        [transport.t]
+        control = "dctcp"
+        [[workload.trace]]
+        transport = "t"
+        file = "flows.csv"
+        format = "csv"
+    """
+    (tmp_path / "base.toml").write_text(base, encoding="utf-8")
+    text = FEW.replace("seeds = 1", "seeds = 3\nreport = true").replace(
+        "queue.limit = 20", 'transport.t.mss = "500B"'
+    )
+    file = tmp_path / "few.toml"
+    file.write_text(text.replace('"jain"', '"fct.mean"'), encoding="utf-8")
+    out = str(tmp_path / "out")
+    assert call(monkeypatch, "study", "run", file, "--out", out) == 0
+    one = "the 3 runs of every arm are equal, whatever the seed: they are one observation"
+    assert one in " ".join(capsys.readouterr().out.split())
+    answer = StudyResult(tmp_path / "out" / "few")
+    assert any(line.startswith(one) for line in answer.remarks())
+    assert "both are equal with every seed, so seeds say nothing of chance" in answer.answer()[0]
+    page = (answer.dir / "report.html").read_text(encoding="utf-8")
+    data = page.partition('id="data">')[2].partition("</script>")[0]
+    content = json.loads(gzip.decompress(base64.b64decode(data)))
+    assert any(line.startswith(one) for line in content["answers"])
+    assert one in answer._repr_html_()
+    # Where one arm has a draw, the other is named.
+    (tmp_path / "base.toml").write_text(BASE, encoding="utf-8")
+    drawn = Study.parse(FEW.replace("seeds = 1", "seeds = 3"), file).run(out)
+    assert not any("one observation" in line for line in drawn.remarks())

@@ -6,6 +6,7 @@ import polars as pl
 
 from linkpool.result import NotRecordedError, Result
 from linkpool.study.arms import Arm
+from linkpool.study.cache import is_cached
 from linkpool.units import show_seconds
 
 EACH = (1, 2, 5)
@@ -45,11 +46,19 @@ def recorded(result: Result, table: str, figure: str) -> pl.LazyFrame:
     """
     if result.has(table):
         return result.scan(table)
-    directory = result.dir
+    directory, key, value = result.dir, f"record.{table}", _proposed(result, table)
+    lacking = f"{figure} needs {key}, which {directory}/scenario.toml does not ask for"
+    again = f"linkpool run {directory}/scenario.toml"
+    if is_cached(result):
+        # Its directory is named by the key of this very scenario: another would be damage there.
+        raise NotRecordedError(
+            f"{lacking}; it is a run of a study: write {key} = {value} into the base of the study "
+            "(the table [base] of its file, or the file that base names), and run it again: "
+            "linkpool study run FILE.toml; or make this run alone again, in a directory of your "
+            f"own: {again} --out DIR --set '{key}={value}'"
+        )
     raise NotRecordedError(
-        f"{figure} needs record.{table}, which {directory}/scenario.toml does not ask for; run it "
-        f"again: linkpool run {directory}/scenario.toml --out {directory} "
-        f"--set 'record.{table}={_proposed(result, table)}'"
+        f"{lacking}; run it again: {again} --out {directory} --set '{key}={value}'"
     )
 
 

@@ -23,6 +23,11 @@ def require(keys: Sequence[Mapping[str, Any]], measure: str | None) -> None:
 NO_SEARCH = "pareto is of a study that searches: its file has a table [search] (docs/study.md)"
 
 
+def _of_one(keys: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether arms are those of one study, whose names differ."""
+    return len({of[ARM] for of in keys}) == len(keys)
+
+
 def require_search(_: Sequence[Mapping[str, Any]], __: str | None) -> None:
     """Raise `FigureError`: a study with arms has no trials, and a search draws them unasked."""
     raise FigureError(NO_SEARCH)
@@ -39,6 +44,11 @@ def asked_for(name: str) -> Wanted:
 def varied_of(keys: Sequence[Mapping[str, Any]]) -> str:
     """Return the key of the setting that arms with these keys vary."""
     varied = [key for key in (keys[0] if keys else {}) if key != ARM]
+    if keys and all(list(of) == [ARM] for of in keys) and _of_one(keys):
+        raise FigureError(
+            "sweep draws a setting that a study varies, and this study varies none; write one "
+            "into the table [vary] of its file, as in queue.mark = [10, 20, 40], and run it again"
+        )
     if not varied or any(list(of) != [ARM, *varied] for of in keys):
         raise FigureError("sweep needs the directory of one study that varies a setting")
     settings = {tuple(map(str, (of[key] for key in varied))) for of in keys}

@@ -119,6 +119,13 @@ def _winner(name: str, rows: pl.DataFrame, study: Study) -> Iterator[_Answer]:
     pair = over_seeds(rows.filter(pl.col(ARM).is_in([best[ARM], second])), keys, {ARM: best[ARM]})
     other = pair.row(by_predicate=pl.col(ARM) == second, named=True)
     said = f"{best[ARM]} has the {word} {name}, {value}; {second}, the next, {_distance(other)}"
+    seeds = rows.filter(pl.col(ARM).is_in([best[ARM], second]))
+    if (
+        other["pairs"] > 1
+        and seeds.group_by(ARM).agg(pl.col("value").n_unique() == 1)["value"].all()
+    ):
+        yield _Answer(f"{said}: both are equal with every seed, so seeds say nothing of chance")
+        return
     yield _Answer(said, other["p"], other["pairs"])
 
 

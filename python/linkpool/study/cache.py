@@ -11,13 +11,16 @@ from linkpool import _core
 from linkpool.api import Progress, simulate_loaded
 from linkpool.identity import run_key
 from linkpool.locks import locked
-from linkpool.manifest import DamagedError, verify
+from linkpool.manifest import DamagedError, Manifest, verify
 from linkpool.publish import BusyError
 from linkpool.result import Result
 from linkpool.study.point import Point
 
 CACHE = "runs"
 """The folder of the runs of all studies and experiments, beside their results."""
+
+NAME_LENGTH = 32
+"""How much of the key of a run names its directory."""
 
 DAMAGED = "damaged"
 """The folder, in that of the cache, to which damaged results are moved."""
@@ -27,6 +30,15 @@ POLL_S = 0.1
 
 Notice = Callable[[str], None]
 """Called with a line for the user."""
+
+
+def is_cached(result: Result) -> bool:
+    """Tell whether a result is kept under its key: what differs from it has another place."""
+    try:
+        key = Manifest.read(result.dir).key
+    except DamagedError:
+        return False
+    return result.dir.name == key[:NAME_LENGTH]
 
 
 @dataclass(frozen=True)
@@ -112,7 +124,7 @@ class Cache:
         return Entry(
             point,
             key,
-            self.directory / key[:32],
+            self.directory / key[:NAME_LENGTH],
             scenario,
             scenario.expected_hops() if point.cost is None else point.cost,
             scenario.duration_s if point.active_s is None else point.active_s,

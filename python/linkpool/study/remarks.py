@@ -1,7 +1,9 @@
 """What stands under the tables of several runs: what in them makes their numbers doubtful."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from linkpool import manifest
+from linkpool.manifest import Manifest
 from linkpool.result import Result
 from linkpool.units import counted, show_count, show_number
 
@@ -38,6 +40,34 @@ def remarks(runs: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
         arms.setdefault(name, []).append(counts)
     found = [_unfinished(arms), _sent_again(arms)]
     return [line for line in found if line]
+
+
+def equal_runs(arms: Mapping[str, Sequence[Result]]) -> list[str]:
+    """Say of which arms the flows of all runs are equal, whatever the seed.
+
+    Args:
+        arms: by name the results of each, one for each seed; those that are gone are left out.
+
+    """
+    several = {name: runs for name, of in arms.items() if len(runs := _there(of)) > 1}
+    equal = [name for name, runs in several.items() if len(set(map(_flows, runs))) == 1]
+    if not equal:
+        return []
+    most = max(len(several[name]) for name in equal)
+    who = "every arm" if len(equal) == len(arms) > 1 else ", ".join(equal)
+    return [
+        f"the {most} runs of {who} are equal, whatever the seed: they are one observation, and "
+        "intervals, p and * of them say nothing of chance"
+    ]
+
+
+def _there(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if (result.dir / manifest.NAME).exists()]
+
+
+def _flows(result: Result) -> str:
+    """Return the SHA-256 of the table of flows; results of one simulator and one seed have one."""
+    return Manifest.read(result.dir).files["flows.parquet"].sha256
 
 
 def _unfinished(arms: Mapping[str, list[Mapping[str, int]]]) -> str:

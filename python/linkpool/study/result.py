@@ -27,7 +27,7 @@ from linkpool.study.comparison import Comparison
 from linkpool.study.found import SEARCH, Found
 from linkpool.study.measuring import SCHEMA, measure
 from linkpool.study.model import SEED, Study, name_of
-from linkpool.study.remarks import COUNTS, remarks
+from linkpool.study.remarks import COUNTS, equal_runs, remarks
 from linkpool.study.statistics import over_seeds, pooled
 from linkpool.study.verdicts import Verdict, judge
 
@@ -233,11 +233,12 @@ class StudyResult:
     def remarks(self) -> list[str]:
         """Say how many flows had not finished, and what else makes numbers doubtful.
 
-        That is where more was sent again than was not, and which changes of links met no packet.
+        That is where more was sent again than was not, where a seed changes nothing, and which
+        changes of links met no packet.
         """
         rows = self.runs.iter_rows(named=True)
         named = ((self._name(row), row) for row in rows)
-        return [*remarks(named), *self._unmet()]
+        return [*remarks(named), *equal_runs(self.arms()), *self._unmet()]
 
     def _unmet(self) -> list[str]:
         """Say by arm, by its first such run, which changed links met no packet in the whole run."""

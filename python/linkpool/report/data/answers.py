@@ -11,7 +11,7 @@ from linkpool.study.arms import Arm
 from linkpool.study.found import Found
 from linkpool.study.measuring import measure
 from linkpool.study.model import SEED, Study
-from linkpool.study.remarks import counts_of, remarks
+from linkpool.study.remarks import counts_of, equal_runs, remarks
 from linkpool.study.verdicts import judge
 
 
@@ -23,11 +23,12 @@ def answers(study: Study, arms: Sequence[Arm], found: Found | None = None) -> li
         f"{one.holds.value}: {one.claim}: {one.of} {one.measured}"
         for one in judge(study.claims, rows, study.keys)
     )
+    equal = equal_runs({arm.name: arm.results for arm in arms})
     runs = ((arm.name, counts_of(result)) for arm in arms for result in arm.results)
     lacking = absent(study.measures, rows, partial(_measured, arms))
     if found is not None:
-        return [found.asked(), *found.answer(), *lacking, *remarks(runs)]
-    return [asked(study), *lacking, *answer(study, rows), *claims, *remarks(runs)]
+        return [found.asked(), *found.answer(), *lacking, *remarks(runs), *equal]
+    return [asked(study), *lacking, *answer(study, rows), *claims, *remarks(runs), *equal]
 
 
 def _measured(arms: Sequence[Arm], names: Sequence[str]) -> pl.DataFrame:

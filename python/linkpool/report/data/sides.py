@@ -11,7 +11,7 @@ from linkpool.study.comparison import Comparison
 from linkpool.study.measures import ALL
 from linkpool.study.measuring import measure
 from linkpool.study.model import ARM, name_of
-from linkpool.study.remarks import counts_of, remarks
+from linkpool.study.remarks import counts_of, equal_runs, remarks
 from linkpool.study.statistics import over_seeds
 
 COLUMNS = ["measure", "unit", "arm", "mean", "low", "high", "at_least", "ratio"]
@@ -61,7 +61,8 @@ def sides(
     # The page does not show how many values a row is of.
     marks = [line for line in comparison.notes() if not line.startswith("n: ")]
     below = ["below, the page shows of each arm the run that has the slowest flow"] * (seeds > 1)
-    notes = (*comparison.legend(seeds), *marks, *remarks(runs), *below)
+    equal = equal_runs({arm.name: arm.results for arm in arms})
+    notes = (*comparison.legend(seeds), *marks, *remarks(runs), *equal, *below)
     chart = [column(row) for row in table.select(COLUMNS).iter_rows()]
     cells = [comparison.cell(row)._asdict() for row in statistics.iter_rows(named=True)]
     return {
