@@ -226,6 +226,7 @@ impl Sending for UetSender {
                 timeouts: counters.timeouts,
                 probes: if s.is_first() { sender.counters().probes } else { 0 },
                 marked_acks: counters.marked_acks,
+                cuts: counters.cuts,
                 ..SubflowStats::default()
             },
             cwnd: subflow.window().bytes / config.mtu(),

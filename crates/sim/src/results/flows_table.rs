@@ -217,7 +217,7 @@ table! {
     /// Payload sent on this subflow after another that did not get through (`stale_after`,
     /// `fail_after`).
     reinjected_bytes: u64, "B" = row.subflow.stats.reinjected_bytes;
-    /// Window cuts by ECN marks.
+    /// Window cuts by ECN marks; of UET, ACKs of marked packets at which the window fell.
     cuts: u64, "" = row.subflow.stats.cuts;
     /// Congestion window at the end.
     cwnd_pkts: f64, "packets" = row.subflow.cwnd;

@@ -21,6 +21,8 @@ pub struct SubflowCounters {
     pub sent_again: u64,
     /// ACKs of packets with marks.
     pub marked_acks: u64,
+    /// Those at which the law lowered the window.
+    pub cuts: u64,
     /// Packets without an answer in time.
     pub timeouts: u64,
 }
@@ -300,8 +302,10 @@ impl Subflows {
             self.answered(s, sent, cut, now, config);
             self.couple(s, config);
         }
-        let Subflow { law, window, in_flight, balancer, first, .. } = &mut self.all[s];
+        let Subflow { law, window, in_flight, balancer, first, counters, .. } = &mut self.all[s];
+        let before = window.bytes;
         law.on_ack(signal, window, config);
+        counters.cuts += u64::from(marked && window.bytes < before);
         balancer.on_room(entropy - *first, || ((window.bytes - *in_flight as f64) / config.mtu()).max(0.0) as usize);
     }
 
@@ -412,6 +416,20 @@ mod tests {
 
     fn near(found: (f64, f64), expected: f64) -> bool {
         (found.0 - expected).abs() < 1e-6 && found.1 == 40_000.0
+    }
+
+    /// NSCC cuts where a packet is marked and late (target 9 us). What cuts without a mark, or a mark that does not cut, is no cut
+    /// by marks.
+    #[test]
+    fn marks_that_lower_the_window_are_counted() {
+        let config = config(|_| {});
+        for (marked, delay, cuts) in [(true, 20_000, 1), (true, 1_000, 0), (false, 20_000, 0), (false, 1_000, 0)] {
+            let mut subflows = subflows(&config);
+            subflows.on_ack((3, None), marked, (None, Some(Time::from_ns(delay))), us(13), &config);
+            let found = subflows.all[0].counters();
+            assert_eq!((found.cuts, found.marked_acks), (cuts, u64::from(marked)), "{marked} {delay}");
+            assert_eq!(subflows.all[0].window.bytes < 60_000.0, cuts == 1);
+        }
     }
 
     /// Four quadrants by hand. An increase of x bytes² widens the window by x / 60,000 alone, and by x / 100,000 as a part
