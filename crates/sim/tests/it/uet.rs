@@ -336,6 +336,22 @@ fn a_subflow_leaves_a_dead_path() {
     assert_eq!((ends(true), ends(false)), (true, false));
 }
 
+/// The spine of a quarter of the paths fails, and SLEEK probes for what is lost. When nothing new is left to send, the value of
+/// RSS that a probe takes does not change by itself: of 24 flows none ended before a probe without an answer was told lost.
+#[test]
+fn probes_leave_a_dead_path() {
+    for (seed, balancer) in (1..=6).flat_map(|seed| [(seed, "rss"), (seed, "reps"), (seed, "flowlets")]) {
+        let r = run(&format!(
+            "duration = \"1ms\"\ndrain = \"200ms\"\nseed = {seed}\n[topology.leaf-spine]\nleaves = 2\nspines = 4
+            hosts_per_leaf = 4\nrate = \"100Gbps\"\ndelay = \"1us\"\n[queue]\nlimit = \"580000B\"
+            [routing]\nreconverge = \"never\"\n[[change]]\nat = \"50us\"\nlinks = [\"l0<->s0\"]\nstate = \"down\"
+            [transport.t]\ncontrol = \"uet\"\nmss = \"4086B\"\ntrimmable = false\nsleek = true\nbalancer = \"{balancer}\"\n{}",
+            (0..4).map(|host| flow(host, host + 4, 2_000_000)).collect::<String>()
+        ));
+        assert!((0..4).all(|i| r.flow(i).acked_bytes == 2_000_000), "{balancer}, seed {seed}");
+    }
+}
+
 /// The order of a subflow's packets (PFLD) shows each random loss on a lossy link of the sender: as many are sent again as
 /// were lost, without a timeout, where timeouts alone take longer. Same bytes on threads.
 #[test]

@@ -475,13 +475,16 @@ impl Sender {
         self.send_all(now, out);
     }
 
-    /// Sends a probe, a header that asks for an ACK (`sendProbe`).
+    /// Sends a probe, a header that asks for an ACK (`sendProbe`). If one before it had no answer in time, its value is told lost.
     fn probe(&mut self, now: Time, out: &mut impl Output) {
+        if let Some(value) = self.sleek.as_mut().and_then(|sleek| sleek.take_lost(now, self.config.rto)) {
+            self.subflows.on_feedback(value, Feedback::Lost, now);
+        }
         let (entropy, base_rtt) =
             (self.entropy(0, self.outstanding.next(), now, out), self.subflows.all()[0].window().base_rtt);
         if let Some(sleek) = &mut self.sleek {
             self.stats.counters.probes += 1;
-            let number = sleek.send_probe(now, base_rtt);
+            let number = sleek.send_probe(entropy, now, base_rtt);
             out.probe(Probe { number, section: 0, again: false }, entropy);
         }
     }

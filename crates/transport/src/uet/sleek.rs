@@ -24,11 +24,20 @@ pub(super) struct Sleek {
     probe_at: Time,
     /// The number of the last probe, and when it was sent.
     probe: (u32, Time),
+    /// The entropy value of the first probe since the last ACK, and when it was sent.
+    unanswered: Option<(u16, Time)>,
 }
 
 impl Sleek {
     pub(super) fn new() -> Sleek {
-        Sleek { recovering: false, recover: 0, looked_at: 0, probe_at: Time::MAX, probe: (0, Time::ZERO) }
+        Sleek {
+            recovering: false,
+            recover: 0,
+            looked_at: 0,
+            probe_at: Time::MAX,
+            probe: (0, Time::ZERO),
+            unanswered: None,
+        }
     }
 
     /// Is it in recovery? Then what is to be sent again may be sent past the window.
@@ -41,8 +50,15 @@ impl Sleek {
         self.probe_at
     }
 
-    /// A probe is sent. Returns its number.
-    pub(super) fn send_probe(&mut self, now: Time, base_rtt: Time) -> u32 {
+    /// The value of a probe that has had no answer for a timeout, once. Without it a balancer whose value follows from the
+    /// next new packet would probe the same dead path for good, as nothing new is sent. (uet-htsim has no such rule.)
+    pub(super) fn take_lost(&mut self, now: Time, rto: Time) -> Option<u16> {
+        self.unanswered.take_if(|(_, at)| *at + rto <= now).map(|(value, _)| value)
+    }
+
+    /// A probe is sent with this entropy value. Returns its number.
+    pub(super) fn send_probe(&mut self, value: u16, now: Time, base_rtt: Time) -> u32 {
+        self.unanswered.get_or_insert((value, now));
         self.probe = (self.probe.0 + 1, now);
         self.probe_at = now + base_rtt * NEXT_PROBE;
         self.probe.0
@@ -63,6 +79,7 @@ impl Sleek {
         base: Time,
         target: Time,
     ) {
+        self.unanswered = None;
         self.probe_at = match (more, cumulative < next) {
             (true, _) => now + base * FIRST_PROBE,
             (false, true) => now + base + target,
@@ -147,11 +164,28 @@ mod tests {
         assert_eq!(sleek.probe_at(), us(37));
         sleek.await_probe((3, 9), false, us(1), us(12), us(9));
         assert_eq!(sleek.probe_at(), us(22));
-        assert_eq!((sleek.send_probe(us(22), us(12)), sleek.probe_at()), (1, us(82)));
+        assert_eq!((sleek.send_probe(5, us(22), us(12)), sleek.probe_at()), (1, us(82)));
         assert_eq!((sleek.probed(1, us(30)), sleek.probed(0, us(30))), (Some(us(8)), None));
         sleek.found_loss(3, 9);
         assert_eq!(sleek.on_ack((3, 0), 9, false, (4.0, 100.0)), 3..7);
         sleek.await_probe((9, 9), false, us(1), us(12), us(9));
         assert_eq!(sleek.probe_at(), Time::MAX);
+    }
+
+    /// With a timeout of 100 us: the first probe since an ACK is lost when as much has passed, and then the next counts.
+    #[test]
+    fn a_probe_without_an_answer_is_lost_after_a_timeout() {
+        let (us, mut sleek) = (Time::from_us, Sleek::new());
+        let lost = |sleek: &mut Sleek, at| sleek.take_lost(us(at), us(100));
+        sleek.send_probe(5, us(22), us(12));
+        sleek.send_probe(6, us(82), us(12));
+        assert_eq!(lost(&mut sleek, 121), None);
+        assert_eq!(lost(&mut sleek, 122), Some(5));
+        assert_eq!(lost(&mut sleek, 122), None, "once");
+        sleek.send_probe(7, us(142), us(12));
+        sleek.await_probe((3, 9), false, us(200), us(12), us(9));
+        assert_eq!(lost(&mut sleek, 300), None, "an ACK has come");
+        sleek.send_probe(8, us(310), us(12));
+        assert_eq!(lost(&mut sleek, 410), Some(8));
     }
 }

@@ -25,7 +25,7 @@ struct Subflow {
     /// Round-trip times, their sum in ps.
     heard: u32,
     sum: u64,
-    /// A packet had no answer in time.
+    /// The last that was heard of it is that a packet had no answer in time.
     dead: bool,
 }
 
@@ -92,7 +92,7 @@ impl Rss {
 
     pub(super) fn on_feedback(&mut self, entropy: u16, feedback: Feedback, rtt: Option<Time>) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.value == entropy) {
-            subflow.dead |= feedback == Feedback::Lost;
+            subflow.dead = feedback == Feedback::Lost;
             if let Some(rtt) = rtt {
                 (subflow.heard, subflow.sum) = (subflow.heard + 1, subflow.sum + rtt.0);
             }
@@ -116,9 +116,11 @@ impl Rss {
             let Subflow { value, first, next, .. } = &mut self.subflows[worst];
             self.ended = (first < next).then(|| Section { value: *value, first: *first, last: *next - subflows });
             (*value, *first) = (random(self.entropies.into()) as u16, *next);
+            self.subflows[worst].dead = false;
         }
         for subflow in &mut self.subflows {
-            (subflow.heard, subflow.sum, subflow.dead) = (0, 0, false);
+            // Of several that are dead one is given another value: the others stay dead until it is their turn.
+            (subflow.heard, subflow.sum) = (0, 0);
         }
     }
 }
@@ -199,6 +201,22 @@ mod tests {
             rss.on_feedback(3, Feedback::Lost, None);
             assert_eq!(values(&mut rss, 10), expected);
         }
+    }
+
+    /// Of several dead subflows one is moved in a period. One that is heard of again is not dead.
+    #[test]
+    fn dead_subflows_are_moved_one_by_one() {
+        let lost = |rss: &mut Rss, value| rss.on_feedback(value, Feedback::Lost, None);
+        let mut rss = rss(|_| {});
+        lost(&mut rss, 3);
+        lost(&mut rss, 8);
+        assert_eq!(values(&mut rss, 10), [14, 3, 7]);
+        hear(&mut rss, &[(14, 12), (7, 13)]);
+        assert_eq!(values(&mut rss, 20), [14, 7, 7]);
+        lost(&mut rss, 14);
+        rss.on_feedback(14, Feedback::Marked, None);
+        hear(&mut rss, &[(7, 12)]);
+        assert_eq!(values(&mut rss, 30), [14, 7, 7], "the last of two that are equal, which are given 7");
     }
 
     #[test]
