@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from linkpool import _core
 from linkpool.cli import app
 from linkpool.doubts import doubts, dropped, short_drains, untrimmed
 from linkpool.study import Plan, Study, StudyResult, run_study
@@ -290,3 +291,61 @@ def test_ndp_where_no_port_trims_is_named() -> None:
     classes = "[[queue.class]]\npriorities = [0]\ntrim = true\n"
     assert not list(dropped("[queue]\n" + classes + ndp))
     assert list(dropped("[queue]\n" + classes.replace("true", "false") + ndp)) == [line]
+
+
+UET = """
+duration = "1ms"
+drain = "1s"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+rate = "100Gbps"
+delay = "1us"
+[queue]
+discipline = "trimming"
+limit = "116480B"
+trimming = { headers = "232960B", mark_min = "23296B", mark_max = "93184B" }
+[transport.u]
+control = "uet"
+[[workload.permutation]]
+transport = "u"
+size = "100KB"
+"""
+
+
+def test_what_makes_a_run_of_ultra_ethernet_doubtful() -> None:
+    """As the scenario is written out, where other keys and defaults stand beside these."""
+
+    def said(*changes: tuple[str, str]) -> list[str]:
+        text = UET
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        return doubts(_core.load(text, "mine.toml", None, [], run_code=False).toml)
+
+    assert not said()
+    control = 'control = "uet"'
+    for kind in ("adaptive", "spray"):
+        routed = said(("[queue]", f'[routing]\nkind = "{kind}"\n[queue]'))
+        assert routed == [
+            'transport u has balancer = "mixed", but switches with routing.kind = '
+            f'"{kind}" choose links themselves and hash no value of a packet; with kind = "ecmp" '
+            "they would"
+        ]
+    unmarked = said((', mark_min = "23296B", mark_max = "93184B"', ""))
+    assert unmarked == [
+        "no queue marks, and nscc of transport u goes by marks; write mark, or of queues that "
+        "trim mark_min and mark_max"
+    ]
+    credit = (control, f"{control}\nreceiver_credit = true")
+    (line,) = said(credit)
+    assert line.startswith("receivers grant the credit of transport u, and links to hosts mark")
+    assert not said(credit, ("[queue]", "[queue]\nmark_to_hosts = false"))
+    (line,) = said((control, f'{control}\nrto = "9us"'))
+    assert line.startswith("the rto of transport u, 9us, is no more than its base_rtt, 9")
+    assert not said((control, f'{control}\nrto = "10us"'))
+    tcp = (control, 'control = "dctcp"\npaths = "reps"\ntrimming = true\nmss = "1460B"')
+    (line,) = said(tcp, ("[queue]", '[routing]\nkind = "drill"\n[queue]'))
+    assert line.startswith('transport u has paths = "reps", but switches with routing.kind =')
+    assert not said(tcp)

@@ -12,6 +12,14 @@ else:
     import tomli as tomllib
 
 
+BY_SWITCHES = ("adaptive", "conga", "drill", "flowlets", "spray")
+"""Kinds of routing by which switches choose links, and hash no packet."""
+BY_HOSTS = ("plb", "reps", "scatter")
+"""Ways of TCP to choose paths by values of packets."""
+BY_MARKS = ("dctcp", "fastflow", "mp-rdma", "nscc", "strack")
+"""Laws of UET that go by marks."""
+
+
 def doubts(scenario: str) -> list[str]:
     """Say all of it, a line each.
 
@@ -19,7 +27,16 @@ def doubts(scenario: str) -> list[str]:
         scenario: a scenario with every default written out.
 
     """
-    return [*short_drains(scenario), *untrimmed(scenario), *dropped(scenario)]
+    document = tomllib.loads(scenario)
+    return [
+        *short_drains(scenario),
+        *untrimmed(scenario),
+        *dropped(scenario),
+        *unheeded_values(document),
+        *unmarked(document),
+        *marked_beside_credit(document),
+        *short_timeouts(document),
+    ]
 
 
 def short_drains(scenario: str) -> Iterator[str]:
@@ -82,6 +99,94 @@ def dropped(scenario: str) -> Iterator[str]:
                 f"and each waits for min_rto, {transport['min_rto']}; write discipline = "
                 '"trimming" in [queue]'
             )
+
+
+def unheeded_values(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports choose values of packets where switches do not hash them.
+
+    Args:
+        document: a scenario with every default written out.
+
+    """
+    routing = document.get("routing", {}).get("kind", "ecmp")
+    if routing not in BY_SWITCHES:
+        return
+    for name, transport in _transports(document):
+        values = transport.get("balancer") if transport.get("control") == "uet" else None
+        paths = transport.get("paths")
+        key, chosen = ("balancer", values) if values else ("paths", paths)
+        if values or paths in BY_HOSTS:
+            yield (
+                f'transport {name} has {key} = "{chosen}", but switches with routing.kind = '
+                f'"{routing}" choose links themselves and hash no value of a packet; with kind = '
+                '"ecmp" they would'
+            )
+
+
+def unmarked(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports of UET heed marks where no queue marks.
+
+    Args:
+        document: a scenario with every default written out.
+
+    """
+    if any(map(_marks, _queues(document))):
+        return
+    for name, transport in _transports(document):
+        law = transport.get("sender_law")
+        if transport.get("control") == "uet" and law in BY_MARKS:
+            yield (
+                f"no queue marks, and {law} of transport {name} goes by marks; write mark, or of "
+                "queues that trim mark_min and mark_max"
+            )
+
+
+def marked_beside_credit(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports have credit of receivers where links to hosts mark.
+
+    Args:
+        document: a scenario with every default written out.
+
+    """
+    if not any(_marks(one) and one.get("mark_to_hosts", True) for one in _queues(document)):
+        return
+    for name, transport in _transports(document):
+        if transport.get("receiver_credit"):
+            yield (
+                f"receivers grant the credit of transport {name}, and links to hosts mark, each "
+                "mark with an ACK of its own; uet-htsim has no marks there: mark_to_hosts = false "
+                "in [queue]"
+            )
+
+
+def short_timeouts(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports of UET have a timeout below the idle round-trip time.
+
+    Args:
+        document: a scenario with every default written out.
+
+    """
+    for name, transport in _transports(document):
+        rto, base = transport.get("rto"), transport.get("base_rtt")
+        if (
+            transport.get("control") == "uet"
+            and None not in (rto, base)
+            and _core.seconds(str(rto)) <= _core.seconds(str(base))
+        ):
+            yield (
+                f"the rto of transport {name}, {rto}, is no more than its base_rtt, {base}: "
+                "each packet is sent again; raise rto"
+            )
+
+
+def _transports(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield from document.get("transport", {}).items()
+
+
+def _marks(queue: Mapping[str, Any]) -> bool:
+    own = any(queue.get(key) is not None for key in ("mark", "red"))
+    trims = queue.get("trimming", {}).get("mark_min") is not None
+    return own or trims or any(map(_marks, queue.get("class", [])))
 
 
 def _queues(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:

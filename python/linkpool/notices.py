@@ -38,9 +38,13 @@ def _sent_again(result: Result) -> list[str]:
     if of.retransmits <= MUCH_SENT_AGAIN * of.segments:
         return []
     share = 100 * of.retransmits / of.segments
+    why = (
+        "look at timeouts, and whether min_rto (of UET rto) is shorter than the time in queues"
+        if of.timeouts
+        else "no timeout did it: switches trimmed packets, or ACKs showed losses"
+    )
     return [
-        f"{share:.0f}% of all segments were sent again ({of.retransmits} of {of.segments}); "
-        "look at timeouts, and whether min_rto is shorter than the time in queues"
+        f"{share:.0f}% of all segments were sent again ({of.retransmits} of {of.segments}); {why}"
     ]
 
 

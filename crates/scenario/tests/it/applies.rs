@@ -17,6 +17,8 @@ const UET_MP_RDMA: &str =
 const UET_SUBFLOWS: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2";
 const UET_CREDIT: &str = "control = \"uet\"\ntrimmable = false\nreceiver_credit = true";
 const UET_SUPPRESSED: &str = "control = \"uet\"\ntrimmable = false\nsubflows = 2\nsubflow_suppression = true";
+const UET_NONE: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"none\"\nreceiver_credit = true";
+const UET_REPS: &str = "control = \"uet\"\ntrimmable = false\nbalancer = \"reps\"";
 const UET_CONSTANT: &str = "control = \"uet\"\ntrimmable = false\nsender_law = \"constant\"";
 
 /// A key and a value of it; settings beside which it applies; others, beside which it does not; to
@@ -126,6 +128,9 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("strack_htsim_target = \"7us\"", UET_STRACK_HTSIM, UET_STRACK, "`sender_law = \"strack-htsim\"`"),
     ("strack_htsim_below = \"added\"", UET_STRACK_HTSIM, UET_STRACK, "`sender_law = \"strack-htsim\"`"),
     ("subflow_coupling = \"lia\"", UET_SUBFLOWS, UET, "`subflows` above 1"),
+    ("feedback_median = 7", UET, UET_CONSTANT, "a law that hears delays"),
+    ("first_window = \"9000B\"", UET_CONSTANT, UET_NONE, "a window, such as that of"),
+    ("uet_reps_freezing = \"1ms\"", UET_REPS, UET, "`balancer = \"reps\"`"),
     ("subflow_suppression = true", UET_SUBFLOWS, UET, "`subflows` above 1"),
     ("suppress_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
     ("release_after = 3", UET_SUPPRESSED, UET_SUBFLOWS, "`subflow_suppression = true`"),
@@ -256,10 +261,8 @@ const ALWAYS: &[&str] = &[
     "rto",
     "max_window_bdp",
     "sender_law",
-    "feedback_median",
     "receiver_credit",
     "sleek",
-    "first_window",
 ];
 
 /// `keys`, of AMP if they do not say of what; the algorithm stands last.

@@ -40,6 +40,14 @@ pub enum SenderLaw {
     None,
 }
 
+impl SenderLaw {
+    /// Does the delay of packets change the window?
+    pub(super) fn hears_delays(self) -> bool {
+        use SenderLaw::{Fastflow, Nscc, Strack, StrackHtsim, Swift};
+        matches!(self, Nscc | Fastflow | Swift | Strack | StrackHtsim)
+    }
+}
+
 /// The settings of a UET transport, for both ends of its connections.
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -34,6 +34,9 @@ pub enum FlowletBy {
     Acks,
 }
 
+/// How long REPS is frozen after a timeout (buffer_reps.cpp, `exit_freeze_after`).
+const FREEZING: Time = Time::from_ms(10);
+
 settings! {
     /// The settings of UET.
     #[derive(Copy)]
@@ -76,6 +79,10 @@ settings! {
         /// Gaps between what? `"sends"`: packets that are sent. `"acks"`: ACKs and NACKs that come, with a rest of
         /// `rto` after each change, as published code has it by mistake.
         flowlet_by: FlowletBy = FlowletBy::Sends, when |u| u.balancer == BalancerKind::Flowlets => "`balancer = \"flowlets\"`";
+        /// The time after a timeout in which REPS uses only values that it remembers; `"0us"`: it never freezes. Without the key:
+        /// 10 ms (uet-htsim), and nothing with `trimmable = false`, where a timeout may be a loss in a queue.
+        freezing "uet_reps_freezing": Option<Time>, from |_u| None => "of `trimmable`: `\"10ms\"`, or `\"0us\"`",
+            within Bounds::SPAN, when |u| u.balancer == BalancerKind::Reps => "`balancer = \"reps\"`";
         /// Number of subflows.
         rss_subflows: u32 = 16, within Bounds::from(1.0, "must be 1 to 1024").to(1_024.0),
             when |u| u.balancer == BalancerKind::Rss => "`balancer = \"rss\"`";
@@ -116,7 +123,8 @@ settings! {
         /// Number of delays, that of the last ACK included, whose median the law hears (MNSCC:
         /// median feedback). 1: the last delay.
         median_of "feedback_median": u32 = 1,
-            within Bounds::from(1.0, "must be 1 to 63").to(median::MOST as f64);
+            within Bounds::from(1.0, "must be 1 to 63").to(median::MOST as f64),
+            when |u| u.sender_law.hears_delays() => "a law that hears delays, such as `sender_law = \"nscc\"`";
         /// Do senders need credit of the receiver (RCCC)? With `sender_law = "none"` it is EQDS.
         receiver_credit: bool = false,
             refused |u| u.receiver_credit && u.subflows > 1 =>
@@ -161,7 +169,9 @@ settings! {
         /// How much of its law's additive increase a subflow makes. `"amp"`: the share of its window in the sum
         /// of all, so that all together grow as one window does (AMP's increase). `"lia"`: that of RFC 6356, which
         /// heeds round-trip times, too. `"uncoupled"`: all of it, as a connection of its own.
-        subflow_coupling: Coupling = Coupling::Amp, when |u| u.subflows > 1 => "`subflows` above 1";
+        subflow_coupling: Coupling = Coupling::Amp,
+            when |u| u.subflows > 1 && u.sender_law != SenderLaw::Constant =>
+                "a law that raises windows and `subflows` above 1";
         /// Does a connection send on subflow 0 alone after all windows were below two packets for
         /// `suppress_after` round-trip times in a row (AMP's suppression of subflows)?
         subflow_suppression: bool = false, when |u| u.subflows > 1 => "`subflows` above 1";
@@ -172,7 +182,8 @@ settings! {
         release_after: u32 = 8, within Bounds::POSITIVE, when |u| u.subflow_suppression => "`subflow_suppression = true`";
         /// The first window, bytes on the wire. Without the key: the largest. Several subflows have equal parts of
         /// it. Each window has a full packet at least.
-        first_window: Option<Bytes>, from |_u| None => "of `max_window_bdp`", within Bounds::POSITIVE;
+        first_window: Option<Bytes>, from |_u| None => "of `max_window_bdp`", within Bounds::POSITIVE,
+            when |u| u.sender_law != SenderLaw::None => "a window, such as that of `sender_law = \"nscc\"`";
     }
     groups {
         /// NSCC, and what STrack has of it.
@@ -279,7 +290,7 @@ impl Declare for Uet {
         };
         let spraying = Spraying {
             entropies: (own.entropies / config.subflows as u32) as u16,
-            trims: own.trimmable,
+            freezing: own.freezing.unwrap_or(if own.trimmable { FREEZING } else { Time::ZERO }),
             base_rtt: network.base_rtt,
             rehash_above: own.rehash_above,
             rehash_after: own.rehash_after,

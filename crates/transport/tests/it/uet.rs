@@ -26,7 +26,7 @@ pub(crate) fn config(change: impl Fn(&mut Config)) -> Arc<Config> {
     let nscc = NsccSettings::defaults(Preset::Linux);
     let spraying = Spraying {
         entropies: 16,
-        trims: true,
+        freezing: Time::from_ms(10),
         base_rtt,
         rehash_above: 0.05,
         rehash_after: 1,

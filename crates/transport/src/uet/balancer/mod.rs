@@ -58,8 +58,8 @@ impl BalancerKind {
 pub struct Spraying {
     /// Number of entropy values, a power of two.
     pub entropies: u16,
-    /// Do switches trim? Then a timeout means that a path has failed.
-    pub trims: bool,
+    /// REPS: the time after a timeout in which only remembered values are used.
+    pub freezing: Time,
     /// Round-trip time of the network without load.
     pub base_rtt: Time,
     /// FlowBender, PLB: the share of marks above which a round is congested.
@@ -89,7 +89,7 @@ impl Spraying {
         let us = Time::from_us;
         Spraying {
             entropies,
-            trims: true,
+            freezing: Time::from_ms(10),
             base_rtt: us(10),
             rehash_above: 0.5,
             rehash_after: 1,
@@ -143,12 +143,12 @@ pub enum Balancer {
 impl Balancer {
     /// A balancer of this kind. `drawn` is a random number.
     pub fn new(kind: BalancerKind, spraying: &Spraying, drawn: u32) -> Balancer {
-        let Spraying { entropies, trims, .. } = *spraying;
+        let Spraying { entropies, freezing, .. } = *spraying;
         let bitmap = || Bitmap::new(entropies, drawn);
         match kind {
             BalancerKind::Oblivious => Balancer::Oblivious(Oblivious::new(entropies, drawn)),
             BalancerKind::Bitmap => Balancer::Bitmap(Box::new(bitmap())),
-            BalancerKind::Reps => Balancer::Reps(Box::new(Reps::new(entropies, trims))),
+            BalancerKind::Reps => Balancer::Reps(Box::new(Reps::new(entropies, freezing))),
             BalancerKind::RepsLegacy => Balancer::RepsLegacy(Box::new(Recycled::new(entropies))),
             BalancerKind::Mixed => Balancer::Mixed(Box::new((Recycled::new(entropies), bitmap()))),
             BalancerKind::Flowbender | BalancerKind::Plb => Balancer::Rehash(Box::new(Rehash::new(spraying, drawn))),

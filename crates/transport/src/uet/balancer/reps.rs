@@ -7,8 +7,6 @@ use std::collections::VecDeque;
 
 /// Values that are remembered (`repsBufferSize`).
 const REMEMBERED: usize = 8;
-/// The time after a timeout in which only remembered values are used (`exit_freeze_after`).
-const FREEZING: Time = Time::from_ms(10);
 /// Packets with random values after that (`explore_counter`).
 const EXPLORING: u8 = 16;
 
@@ -16,8 +14,8 @@ const EXPLORING: u8 = 16;
 #[derive(Debug)]
 pub struct Reps {
     entropies: u16,
-    /// Do timeouts freeze it? Only where switches trim, as timeouts then mean that a path has failed.
-    freezes: bool,
+    /// The time after a timeout in which only remembered values are used; zero: none (`exit_freeze_after`).
+    freezing: Time,
     ring: [u16; REMEMBERED],
     /// Has the value come back since it was used last?
     fresh: [bool; REMEMBERED],
@@ -31,10 +29,10 @@ pub struct Reps {
 }
 
 impl Reps {
-    pub(super) fn new(entropies: u16, freezes: bool) -> Reps {
+    pub(super) fn new(entropies: u16, freezing: Time) -> Reps {
         Reps {
             entropies,
-            freezes,
+            freezing,
             ring: [0; REMEMBERED],
             fresh: [false; REMEMBERED],
             head: 0,
@@ -72,11 +70,12 @@ impl Reps {
     }
 
     pub(super) fn on_feedback(&mut self, entropy: u16, feedback: Feedback, now: Time) {
-        if feedback == Feedback::Lost && self.freezes && self.frozen_until.is_none() && self.exploring == 0 {
-            self.frozen_until = Some(now + FREEZING);
+        let freezes = self.freezing > Time::ZERO;
+        if feedback == Feedback::Lost && freezes && self.frozen_until.is_none() && self.exploring == 0 {
+            self.frozen_until = Some(now + self.freezing);
         }
         if self.frozen_until.is_some_and(|until| now > until) {
-            *self = Reps { exploring: EXPLORING, ..Reps::new(self.entropies, self.freezes) };
+            *self = Reps { exploring: EXPLORING, ..Reps::new(self.entropies, self.freezing) };
         }
         if feedback == Feedback::Good {
             let place = usize::from(self.head);
@@ -134,7 +133,7 @@ mod tests {
     /// Of ten values that came back, the last eight are remembered, the oldest first, each used once.
     #[test]
     fn values_are_used_in_the_order_in_which_they_came_back() {
-        let mut reps = Reps::new(128, true);
+        let mut reps = Reps::new(128, Time::from_ms(10));
         assert_eq!(next(&mut reps, 1), [RANDOM]);
         for entropy in 1..=10 {
             reps.on_feedback(entropy, Feedback::Good, Time::ZERO);
@@ -148,7 +147,7 @@ mod tests {
     /// After a timeout the remembered values go round for 10 ms, fresh or not; then 16 are random.
     #[test]
     fn a_timeout_freezes() {
-        let mut reps = Reps::new(128, true);
+        let mut reps = Reps::new(128, Time::from_ms(10));
         for entropy in [5, 6, 7] {
             reps.on_feedback(entropy, Feedback::Good, Time::ZERO);
         }
@@ -159,7 +158,7 @@ mod tests {
         assert_eq!(next(&mut reps, 3), [7, 8, 5], "10 ms later it is not over");
         reps.on_feedback(9, Feedback::Good, Time(10_001_000_001));
         assert_eq!(next(&mut reps, 18), [&[RANDOM; 16][..], &[9, RANDOM]].concat());
-        let mut without = Reps::new(128, false);
+        let mut without = Reps::new(128, Time::ZERO);
         without.on_feedback(5, Feedback::Good, Time::ZERO);
         without.on_feedback(1, Feedback::Lost, Time::ZERO);
         assert_eq!(next(&mut without, 2), [5, RANDOM]);
