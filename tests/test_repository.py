@@ -2,6 +2,7 @@
 a sentence."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -213,3 +214,25 @@ def test_each_file_begins_with_what_it_is_for(pattern: str, marks: tuple[str, ..
     written = [path for path in files(pattern) if path.stat().st_size > 0]
     silent = [path for path in written if not path.read_text(encoding="utf-8").startswith(marks)]
     assert names(silent) == []
+
+
+def test_links_of_the_readme_hold_in_a_package(tmp_path: Path) -> None:
+    """`.ci/package-readme` gives each link and figure an address of a file that is there."""
+    (tmp_path / ".ci").mkdir()
+    for name in ("README.md", ".ci/package-readme"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    subprocess.run([tmp_path / ".ci/package-readme", "v0.1.0"], check=True)
+    before = re.findall(r"\]\(([^)\s]+)\)", prose(ROOT / "README.md"))
+    after = re.findall(r"\]\(([^)\s]+)\)", prose(tmp_path / "README.md"))
+    assert len(before) == len(after) > 15
+    for old, new in zip(before, after, strict=True):
+        if old.startswith("https:"):
+            assert new == old
+            continue
+        file = new.removeprefix("https://github.com/linkpool/linkpool/")
+        kind, ref, path = file.split("/", 2)
+        assert (kind, ref, path) == (
+            "raw" if path.endswith((".svg", ".png")) else "blob",
+            "v0.1.0",
+            old,
+        )
