@@ -100,8 +100,32 @@ TRANSPORTS = {
     "xmp": ("XMP: MPTCP that cuts on marks, 4 subflows", 'control = "xmp", subflows = 4'),
     "amp": ("AMP: XMP for many flows at once, 4 subflows", 'control = "amp", subflows = 4'),
     "ndp": ("NDP: packets over all paths, pulled by receivers", 'control = "ndp"'),
+    "nscc": (
+        "Ultra Ethernet: packets over all paths, a window by delay and marks (NSCC)",
+        'control = "uet", balancer = "reps"',
+    ),
+    "dcqcn": ("RoCE: a rate by marks (DCQCN), over links that pause", 'control = "dcqcn"'),
 }
 """Each transport: what it is, and how a scenario says it."""
+
+QUEUES = {
+    "ndp": (
+        "A port that is full trims packets to their headers, as NDP needs it.",
+        'queue = { discipline = "trimming" }',
+    ),
+    "nscc": (
+        "A port trims above a bandwidth-delay product, 26 KB at 10 Gbit/s and 21 us, and marks\n"
+        "# from a fifth of it on, all from four fifths on.",
+        'queue.discipline = "trimming"\nqueue.limit = "26KB"\n'
+        'queue.trimming = { mark_min = "5200B", mark_max = "20800B" }',
+    ),
+    "dcqcn": (
+        "Switches pause the port before them (PFC) and lose nothing; marks begin at 20 KB.",
+        'queue.pfc.buffer = "9MB"\nqueue.red = { min = "20KB", max = "200KB", '
+        "max_probability = 0.2, weight = 1, gentle = false }",
+    ),
+}
+"""Of transports that need other queues than TCP: why, and how a scenario says it."""
 
 TCP_TIMERS = 'min_rto = "1ms", syn_timeout = "2ms", initial_rto = "2ms"'
 """Timers of data centres: those of Linux, 200 ms and 1 s, are longer than the whole run."""
@@ -195,7 +219,8 @@ def starter(
             *_figure(workload),
             "# A page with all arms is written beside the table.\nreport = true\n\n",
             "# The arms: each has a transport, and the queues that go with it. A port drops above\n"
-            "# 100 packets and marks from 20 on (ECN); NDP's ports trim packets instead.\n",
+            "# 100 packets and marks from 20 on (ECN). For NDP and NSCC ports trim packets instead,\n"
+            "# for DCQCN they pause the port before them.\n",
             *(_arm(name) for name in transports),
             *_varied(workload),
             *_claim(workload, transports),
@@ -273,24 +298,24 @@ def _fabric(fabric: str, larger: int) -> str:
 
 
 def _queue(transport: str) -> str:
-    if transport == "ndp":
-        return "# A port that is full trims packets to their headers, as NDP needs it.\n" + (
-            'queue = { discipline = "trimming" }\n'
-        )
-    return (
-        "# A port drops above 100 packets and marks from 20 on (ECN, the threshold K).\n"
-        "queue = { limit = 100, mark = 20 }\n"
+    about, queue = QUEUES.get(
+        transport,
+        (
+            "A port drops above 100 packets and marks from 20 on (ECN, the threshold K).",
+            "queue = { limit = 100, mark = 20 }",
+        ),
     )
+    return f"# {about}\n{queue}\n"
 
 
 def _transport(transport: str) -> list[str]:
-    settings = [TRANSPORTS[transport][1], *([] if transport == "ndp" else [TCP_TIMERS])]
+    settings = [TRANSPORTS[transport][1], *([] if transport in QUEUES else [TCP_TIMERS])]
     return [f"transport.t.{one}" for one in ", ".join(settings).split(", ")]
 
 
 def _arm(transport: str) -> str:
-    queue = _queue(transport).splitlines()[1]
-    lines = ["[[arm]]", f'name = "{transport}"', *_transport(transport), queue]
+    queue = [line for line in _queue(transport).splitlines() if not line.startswith("#")]
+    lines = ["[[arm]]", f'name = "{transport}"', *_transport(transport), *queue]
     return "\n".join([*lines[:2], *(f"set.{line}" for line in lines[2:]), "", ""])
 
 
