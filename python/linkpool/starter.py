@@ -219,8 +219,8 @@ def starter(
             *_figure(workload),
             "# A page with all arms is written beside the table.\nreport = true\n\n",
             "# The arms: each has a transport, and the queues that go with it. A port drops above\n"
-            "# 100 packets and marks from 20 on (ECN). For NDP and NSCC ports trim packets instead,\n"
-            "# for DCQCN they pause the port before them.\n",
+            "# 100 packets and marks from 20 on (ECN). For NDP and NSCC it trims packets instead,\n"
+            "# for DCQCN it pauses the port before it.\n",
             *(_arm(name) for name in transports),
             *_varied(workload),
             *_claim(workload, transports),
