@@ -74,7 +74,7 @@ arm = [
     study = tmp_path / "study.toml"
     study.write_text(f'base = "s.toml"\nseeds = 2\nmeasures = ["fct.mean"]\n{arms}')
     result = linkpool.Study.load(study).run(out=tmp_path / "out")
-    assert result.remarks()[1:] == [
+    assert result.remarks()[2:] == [
         "unmet: 2 of 2 changed links met no packet in the whole run (no flow took them): "
         "l0->s0, s0->l0 (so in 2 of 2 runs)"
     ]
