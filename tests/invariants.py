@@ -209,7 +209,7 @@ class Judge:
         links = {link["link"]: link for link in self.links}
         sums: dict[str, Counter[str]] = defaultdict(Counter)
         for row in table(self.directory, "counters"):
-            for key in ("packets", "bytes", "drops", "drops_down", "drops_loss", "marks"):
+            for key in ("packets", "bytes", "drops", "drops_down", "drops_loss", "marks", "trims"):
                 self.holds(row[key] >= 0 or key == "packets", f"{row['link']}: {key} {row[key]}")
                 sums[row["link"]][key] += row[key]
             use = row["utilisation"]

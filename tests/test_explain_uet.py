@@ -1,7 +1,9 @@
 """What flows of UET tell: both breakdowns add up, whatever grants, limits or loses."""
 
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from explained import Run, check_sum, runner
@@ -114,3 +116,18 @@ def test_a_timeout_counts_from_when_its_packet_was_sent(run: Run) -> None:
     waits = [span for one in told for span in one.spans if span.cause is Cause.RTO]
     assert len(waits) > 4
     assert {span.end - span.start for span in waits} == {115_000_000}
+
+
+def test_marks_that_cut_windows_and_trims_are_counted(run: Run) -> None:
+    """Each packet that a port trims has a NACK, as none of these headers is lost."""
+    trims = 'trimming = { headers = "1MB", mark_min = "6KB", mark_max = "24KB" }'
+    queue = f'{QUEUE}\nlimit = "30KB"\n{trims}'
+    result = run(scenario("many-to-one", "", 4, "1MB", queue))
+    nacks = result.metrics.filter(pl.col("metric") == "nacks")["value"].sum()
+    assert result.links["trims"].sum() == nacks == result.summary.trims > 5
+    assert set(result.links.filter(pl.col("trims") > 0)["link"]) == {"W->R"}
+    cuts = result.subflows["cuts"].to_list()
+    assert min(cuts) > 0
+    for told, expected in zip(stories(result), cuts, strict=True):
+        (said,) = re.findall(r"they cut windows ([\d,]+) times?", as_text(told))
+        assert said == f"{expected:,}"

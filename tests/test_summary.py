@@ -139,11 +139,12 @@ def test_groups_are_by_transport_and_label_in_order_of_appearance() -> None:
 
 
 def test_links_are_listed_busiest_first() -> None:
-    rows = [{"link": f"l{i:02}", "utilisation": i / 100, "drops": 1, "marks": 2} for i in range(30)]
+    counts = {"drops": 1, "marks": 2, "trims": 3}
+    rows = [{"link": f"l{i:02}", "utilisation": i / 100, **counts} for i in range(30)]
     summary = summarise(table("flows", []), table("links", rows), PERIOD)
     assert len(summary.links) == BUSIEST
     assert summary.links[0] == LinkUse("l29", 0.29, 0, 1, 2, 0)
-    assert (summary.drops, summary.marks) == (30, 60)
+    assert (summary.drops, summary.marks, summary.trims) == (30, 60, 90)
 
 
 def test_a_run_without_flows_has_a_summary() -> None:

@@ -333,6 +333,7 @@ class Summary:
         drops_down: packets lost because a link was down.
         drops_loss: packets lost on the wire at random.
         marks: packets marked at all ports.
+        trims: packets whose payload ports cut off.
 
     """
 
@@ -350,6 +351,7 @@ class Summary:
     drops_down: int
     drops_loss: int
     marks: int
+    trims: int
 
     @classmethod
     def parse(cls, text: str) -> "Summary":

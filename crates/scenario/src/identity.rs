@@ -73,6 +73,6 @@ fn parts(program: &Program) -> Vec<String> {
     let ranks = program.programs.as_ref().map_or(0, |programs| programs.ranks.len());
     match program.format {
         ProgramFormat::Chakra => (0..ranks).map(|rank| format!("{}.{rank}.et", program.file)).collect(),
-        ProgramFormat::Goal | ProgramFormat::GoalBinary => vec![program.file.clone()],
+        ProgramFormat::Goal | ProgramFormat::GoalBinary | ProgramFormat::Simccl => vec![program.file.clone()],
     }
 }

@@ -271,10 +271,10 @@ def _links(summary: Summary) -> Table:
         "lost as links were down": summary.drops_down,
         "lost on the wire": summary.drops_loss,
         "marks": summary.marks,
+        "trimmed": summary.trims,
     }
-    said = ", ".join(
-        f"{show_count(n)} {what}" for what, n in counts.items() if n or "lost" not in what
-    )
+    usual = ("drops", "marks")
+    said = ", ".join(f"{show_count(n)} {what}" for what, n in counts.items() if n or what in usual)
     title = f"busiest ports in the measured period; all ports, in the whole run: {said}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("link", overflow="fold")

@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use linkpool_formats::program::{ChakraRules, Roofline, read_chakra, read_goal, read_goal_binary};
+use linkpool_formats::program::{ChakraRules, Roofline, read_chakra, read_goal, read_goal_binary, read_simccl};
 use linkpool_formats::quoted;
 use linkpool_settings::Names;
 use linkpool_workload::kinds::{Communication, Interfaces, Program, ProgramFormat, RankHosts};
@@ -65,6 +65,10 @@ fn programs(program: &Program, known: &Known<'_>) -> Result<(Programs, PathBuf, 
         }
         ProgramFormat::GoalBinary => {
             (read_goal_binary(name, open(&path).map_err(of_file)?)?, digest([path.clone()]).map_err(of_file)?)
+        }
+        ProgramFormat::Simccl => {
+            let file = BufReader::with_capacity(1 << 16, open(&path).map_err(of_file)?);
+            (read_simccl(name, file)?, digest([path.clone()]).map_err(of_file)?)
         }
         ProgramFormat::Chakra => chakra(program, &path, known)?,
     };

@@ -49,6 +49,8 @@ table! {
     drops_loss: u64, "packets" = row.link.stats.rare.drops_loss;
     /// Packets marked CE here.
     marks: u64, "packets" = row.link.stats.rare.marks;
+    /// Packets whose payload this port cut off.
+    trims: u64, "packets" = row.link.stats.rare.trims;
     /// Longest queue, by the scenario's way of counting; of a port that trims, data packets alone; of a port with classes, the longest of one class.
     max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
     /// Bytes put on the wire in the measured period, headers included.

@@ -143,6 +143,8 @@ table! {
     drops_loss: u64, "packets" = row.rare.drops_loss;
     /// Packets marked CE here.
     marks: u64, "packets" = row.rare.marks;
+    /// Packets whose payload this port cut off.
+    trims: u64, "packets" = row.rare.trims;
     /// What the link sent in the interval, with parts of bytes, over what it could have sent, at the rates that
     /// it had while it was up; 1 at the most. Null: it was down.
     utilisation: f64, "" = row.sent.share(row.could);

@@ -25,10 +25,10 @@ settings! {
         /// The SHA-256 of the trace, in hex: another trace is an error. Results have it.
         sha256: Option<String>, from |_p| None => "that of `file`";
         /// The time of one unit of `calc`. LogGOPSim's unit is a nanosecond.
-        calc_unit: Time = Time::from_ns(1), within Bounds::SPAN, when |p| p.format != ProgramFormat::Chakra => "GOAL";
+        calc_unit: Time = Time::from_ns(1), within Bounds::SPAN, when |p| p.format.is_goal() => "GOAL";
         /// What `nic`, a network interface of a rank, means. Without it, a `nic` other than 0 is an
         /// error.
-        nic: Option<Interfaces> = None, when |p| p.format != ProgramFormat::Chakra => "GOAL";
+        nic: Option<Interfaces> = None, when |p| p.format.is_goal() => "GOAL";
         /// The algorithm of all-reduces.
         all_reduce: CollectiveAlgorithm = CollectiveAlgorithm::RingAllReduce,
             refused |p| !ALL_REDUCES.contains(&p.all_reduce) => "is no all-reduce",
@@ -100,6 +100,14 @@ pub enum ProgramFormat {
     GoalBinary,
     /// Execution traces of MLCommons Chakra.
     Chakra,
+    /// Flows of collective operations as SimCCL of SimAI writes them, in CSV.
+    Simccl,
+}
+
+impl ProgramFormat {
+    fn is_goal(self) -> bool {
+        matches!(self, ProgramFormat::Goal | ProgramFormat::GoalBinary)
+    }
 }
 
 /// What a rank sends and takes part in at a time.

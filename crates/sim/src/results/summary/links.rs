@@ -46,6 +46,7 @@ pub(super) struct Links {
     drops_down: i64,
     drops_loss: i64,
     marks: i64,
+    trims: i64,
 }
 
 /// Sums over the links of a layer.
@@ -61,6 +62,7 @@ impl Links {
     pub(super) fn of(table: &TableFile) -> Result<(Links, f64)> {
         let count = |name| table.column::<i64, i64>(name, Option::unwrap_or_default);
         let (packets, drops, marks) = (count("packets")?, count("drops")?, count("marks")?);
+        let trims = count("trims")?;
         let (down, loss, longest) = (count("drops_down")?, count("drops_loss")?, count("max_queue_pkts")?);
         let utilisation = table.column::<f64, _>("utilisation", |used| used)?;
         let between = Groups::read(table, ["layer", "to_layer"])?;
@@ -114,6 +116,7 @@ impl Links {
             drops_down: sum(&down),
             drops_loss: sum(&loss),
             marks: sum(&marks),
+            trims: sum(&trims),
         };
         let from_host = table.column::<str, bool>("layer", |layer| layer == Some("host"))?;
         let mut access = 0.0;
