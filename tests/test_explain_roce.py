@@ -154,7 +154,7 @@ def test_a_timeout_counts_from_the_first_packet(run: Run) -> None:
         Cause.RTO: 1000 * US + DATA,
     }
     (timeout,) = [m for m in told.moments if m.kind == "timeout"]
-    assert timeout.text == "no progress for 1 ms: it sends again what is not acknowledged"
+    assert timeout.text == "no progress for 1 ms: a retransmission timeout"
     assert timeout.at == 1000 * US + DATA
     assert sum(m.kind == "loss" for m in told.moments) == 2
     # It is told once.

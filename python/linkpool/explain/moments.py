@@ -83,7 +83,7 @@ def _states(life: Life) -> Iterator[Moment]:
                 yield Moment(e.at, "timeout", s, text)
                 continue
             if life.tells_waits:
-                text = f"no progress for {rto}: a retransmission timeout on subflow {s}"
+                text = f"no progress for {rto}: a retransmission timeout"
                 yield Moment(e.at, "timeout", s, text)
                 continue
             text = f"{what} on subflow {s}, after an RTO of {rto}; window {_windows(before, e)}"

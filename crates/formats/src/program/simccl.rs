@@ -1,8 +1,10 @@
-//! Flows of collective operations as SimCCL writes them (`ncclFlowModel_detailed_flows.csv`, SimCCL of SimAI, 2026-06): a line for
-//! each message, with the messages that must have come before its sender may send it.
+//! Flows of collective operations as SimCCL writes them (`ncclFlowModel_detailed_flows.csv`, SimCCL
+//! of SimAI, 2026-06): a line for each message, with the messages that must have come before its
+//! sender may send it.
 //!
-//! `parent_flow_ids` are these messages, between semicolons. `prev_flow_ids` are, against their name, the ranks from which the
-//! sender receives (`MockNcclGroup.cc`, `prevranks`); they say nothing that parents do not say, and are not read.
+//! `parent_flow_ids` are these messages, between semicolons. `prev_flow_ids` are, against their
+//! name, the ranks from which the sender receives (`MockNcclGroup.cc`, `prevranks`); they say
+//! nothing that parents do not say, and are not read.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use linkpool_workload::program::{MOST_RANKS, Node, Op, Programs, RankBuilder, Source};
@@ -11,8 +13,9 @@ use std::io::Read;
 
 use crate::quoted;
 
-/// The columns that are read. The others say how the messages were found: `op`, `data_size`, `algorithm` and `protocol` (not in the
-/// files of NCCL 2.20), `channel_id`, `chunk_id`, `chunk_count` and `prev_flow_ids`.
+/// The columns that are read. The others say how the messages were found: `op`, `data_size`,
+/// `algorithm` and `protocol` (not in the files of NCCL 2.20), `channel_id`, `chunk_id`,
+/// `chunk_count` and `prev_flow_ids`.
 const COLUMNS: [&str; 7] = ["collective", "flow_id", "src", "dest", "flow_size", "conn_type", "parent_flow_ids"];
 
 /// A message of the file.
@@ -27,8 +30,8 @@ struct Flow {
 
 /// Reads the programs of the ranks in `file`, whose content is `input`.
 ///
-/// A rank receives each message that is for it, and sends each when its parents have come. It begins a collective operation when it
-/// has sent and received all its messages of the one before.
+/// A rank receives each message that is for it, and sends each when its parents have come. It
+/// begins a collective operation when it has sent and received all its messages of the one before.
 ///
 /// # Errors
 ///
@@ -182,8 +185,8 @@ mod tests {
     const HEADER: &str = "collective,op,data_size,algorithm,protocol,channel_id,flow_id,src,dest,flow_size,chunk_id,chunk_count,\
                           conn_type,parent_flow_ids,prev_flow_ids\n";
 
-    /// Each rank sends half of 8,192 B to the other in two steps: what came in the first goes back in the second. And then rank 0
-    /// sends to rank 2.
+    /// Each rank sends half of 8,192 B to the other in two steps: what came in the first goes back
+    /// in the second. And then rank 0 sends to rank 2.
     const TWO: &str = "TP_0_0_0_1_8192,1,8192,1,0,0,0,0,1,4096,0,2,RING,,1\n\
                        TP_0_0_0_1_8192,1,8192,1,0,0,2,0,1,4096,1,2,RING,1,1\n\
                        TP_0_0_0_1_8192,1,8192,1,0,0,1,1,0,4096,0,2,RING,,0\n\
