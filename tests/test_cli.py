@@ -71,6 +71,32 @@ def test_run_writes_a_result_and_prints_its_summary(
     assert [group["label"] for group in summary["groups"]] == ["incast"]
 
 
+@pytest.mark.core
+def test_results_and_pages_have_names_of_their_own(
+    linkpool_: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Without `--out`, as `study run` has a directory, too."""
+
+    def said() -> list[str]:
+        both = capsys.readouterr()
+        return (both.err + both.out).splitlines()
+
+    monkeypatch.chdir(tmp_path)
+    fabric = 'topology.many-to-one = { senders = 3, rate = "10Gbps", delay = "1us" }'
+    Path("mine.toml").write_text(fabric + INCAST, encoding="utf-8")
+    assert linkpool_("run", "mine.toml") == 0
+    assert said()[-1] == "results/mine"
+    assert linkpool_("run", "mine.toml", "--seed", 9) == 0
+    assert said()[0].startswith("results/mine will be replaced when the run is done: it holds ")
+    assert linkpool_("report", "results/mine", "--trace", 0) == 0
+    assert said()[-1].startswith("results/mine.html, ")
+    monkeypatch.chdir("results/mine")
+    assert linkpool_("report", ".", "--trace", 0) == 0
+    assert said()[-1].startswith(f"{tmp_path}/results/mine.html, ")
+    assert linkpool_("report", ".", ".") == 2
+    assert "several results: name the page, as in --out FILE.html" in said()[-1]
+
+
 def test_show_prints_what_run_printed(
     linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
 ) -> None:

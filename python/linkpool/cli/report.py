@@ -15,7 +15,15 @@ def report(
         list[Path],
         typer.Argument(metavar="RESULT...", help="Results of linkpool run, or of studies."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="The page.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE.html",
+            help="The page. Default: RESULT.html, of one result.",
+        ),
+    ] = None,
     flows: Annotated[
         list[int] | None,
         typer.Option("--flow", metavar="N", help="Trace this flow too (repeatable)."),
@@ -33,6 +41,11 @@ def report(
     run_code: RunCode = False,
 ) -> None:
     """Write one self-contained page about results, which opens in a browser without a network."""
+    if out is None:
+        if len(sources) > 1:
+            fail("there are several results: name the page, as in --out FILE.html")
+        only = sources[0] if sources[0].name not in ("", "..") else sources[0].resolve()
+        out = only.with_name(f"{only.name}.html")
     if out.suffix not in (".html", ".htm"):
         fail(f"cannot write {out}: write a name that ends in .html")
     # Here, as matplotlib takes a second to load.

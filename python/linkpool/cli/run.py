@@ -27,7 +27,14 @@ else:
 
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of the result.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Directory of the result. Default: results/NAME, of a scenario NAME.toml.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -59,6 +66,7 @@ def run(
 ) -> None:
     """Simulate a scenario and write its tables; they are the same on any number of threads."""
     overrides = [override(setting) for setting in settings or []]
+    out = out or Path("results") / file.stem
     require_replaceable(out)
     scenario = load(file, seed, overrides, run_code=True)
     for i, one in enumerate(tomllib.loads(scenario.toml)["workload"].get("session", [])):
