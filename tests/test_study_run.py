@@ -544,7 +544,9 @@ def test_the_commands_say_what_there_is(
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert lines[2].split() == ["dctcp", "amp"]
-    (legend,) = [i for i, line in enumerate(lines) if line.startswith("fct: geometric mean over 3")]
+    (legend,) = [
+        i for i, line in enumerate(lines) if line.startswith("of fct the geometric mean over 3")
+    ]
     assert [
         line.strip().split("  ")[0] for line in lines[:legend] if line[:3] not in ("", "   ")
     ] == [

@@ -47,7 +47,6 @@ export function cell(name: string, value: number | string | boolean | null): str
   if (typeof value !== "number") return String(value);
   if (name === "delay_s") return givenSeconds(value);
   if (name === "rate_bps") return givenRate(value);
-  if (name === "size_bytes") return givenBytes(value);
   if (/_s$/.test(name)) return seconds(value);
   if (/bps$/.test(name)) return rate(value);
   if (/bytes$/.test(name)) return bytes(value);

@@ -52,7 +52,14 @@ export function result(of: ResultData, at: Place): HTMLElement {
     document.getElementById("timeline")!.scrollIntoView({ behavior: "smooth", block: "start" });
   };
   const slowest = flows.filter((flow) => flow.slowdown !== null).sort((a, b) => b.slowdown - a.slowdown).slice(0, 200);
-  const slow: Table = { title: "Slowest flows", note: flows.some((flow) => flow.at_least) ? "a flow that has not finished counts as slow as it was when the run ended" : "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => (name === "finished" ? !flow.at_least : flow[name]))) };
+  const unfinished = flows.some((flow) => flow.at_least);
+  const names = SLOW.filter((name) => unfinished || name !== "finished");
+  const slow: Table = {
+    title: "Slowest flows",
+    note: unfinished ? "a flow that has not finished counts as slow as it was when the run ended" : "",
+    names,
+    rows: slowest.map((flow) => names.map((name) => (name === "finished" ? !flow.at_least : flow[name]))),
+  };
   const { overall, groups, drops, lost, marks } = of.overview;
   const first = byNumber.get(at.flow ?? -1) ?? slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
   requestAnimationFrame(() => {

@@ -136,10 +136,12 @@ class Comparison:
         others = len(by_ratio) < len(of_table)
         said = []
         if by_ratio:
-            one = f"{' and '.join(by_ratio)}: geometric mean" if others else "geometric mean"
+            *first, last = by_ratio
+            names = f"{', '.join(first)} and {last}" if first else last
+            one = f"of {names} the geometric mean" if others else "geometric mean"
             said.append(f"{one} over {seeds} seeds (its 95% interval: Student's t of logarithms)")
         if others:
-            one = "others: mean" if by_ratio else "mean"
+            one = "of the others the mean" if by_ratio else "mean"
             said.append(f"{one} over {seeds} seeds ± its 95% interval (Student's t)")
         if to:
             kinds = (["t of logarithms"] if by_ratio else []) + (["Fieller"] if others else [])
