@@ -90,9 +90,16 @@ def test_results_and_pages_have_names_of_their_own(
     assert said()[0].startswith("results/mine will be replaced when the run is done: it holds ")
     assert linkpool_("report", "results/mine", "--trace", 0) == 0
     assert said()[-1].startswith("results/mine.html, ")
+    assert linkpool_("report", "results/mine", "--trace", 0) == 0
+    assert said()[0] == "results/mine.html is replaced"
     monkeypatch.chdir("results/mine")
     assert linkpool_("report", ".", "--trace", 0) == 0
     assert said()[-1].startswith(f"{tmp_path}/results/mine.html, ")
+    (tmp_path / "results/mine.html").write_text("mine", encoding="utf-8")
+    assert linkpool_("report", ".", "--trace", 0) == 2
+    assert said()[-1].endswith(
+        "mine.html is no page of linkpool: name another, as in --out FILE.html"
+    )
     assert linkpool_("report", ".", ".") == 2
     assert "several results: name the page, as in --out FILE.html" in said()[-1]
 

@@ -46,6 +46,10 @@ def report(
             fail("there are several results: name the page, as in --out FILE.html")
         only = sources[0] if sources[0].name not in ("", "..") else sources[0].resolve()
         out = only.with_name(f"{only.name}.html")
+        if out.exists():
+            if not _is_page(out):
+                fail(f"{out} is no page of linkpool: name another, as in --out FILE.html")
+            warn(f"{out} is replaced")
     if out.suffix not in (".html", ".htm"):
         fail(f"cannot write {out}: write a name that ends in .html")
     # Here, as matplotlib takes a second to load.
@@ -63,3 +67,9 @@ def report(
     except _core.ScenarioError as error:  # it brings code, and nobody has said that it may run
         fail(str(error))
     say(f"{out}, {show_bytes(size)}")
+
+
+def _is_page(file: Path) -> bool:
+    """Tell whether linkpool has written a file."""
+    with file.open("rb") as content:
+        return b'<meta name="generator" content="linkpool ' in content.read(1024)
