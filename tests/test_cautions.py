@@ -342,6 +342,12 @@ def test_what_makes_a_run_of_ultra_ethernet_doubtful() -> None:
     (line,) = said(credit)
     assert line.startswith("receivers grant the credit of transport u, and links to hosts mark")
     assert not said(credit, ("[queue]", "[queue]\nmark_to_hosts = false"))
+    (line,) = said(('limit = "116480B"', 'limit = "4159B"'))
+    assert line == (
+        "a packet of transport u has 4,160 B, and a queue that trims holds 4,159 B: each packet "
+        "that waits is trimmed; raise limit"
+    )
+    assert not said(('limit = "116480B"', 'limit = "4160B"'))
     (line,) = said((control, f'{control}\nrto = "9us"'))
     assert line.startswith("the rto of transport u, 9us, is no more than its base_rtt, 9")
     assert not said((control, f'{control}\nrto = "10us"'))

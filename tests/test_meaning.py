@@ -426,3 +426,38 @@ size = "10KB"
     ) in said
     file.write_text(text.replace("[[work", 'swift_base_target = "220us"\n[[work'), encoding="utf-8")
     assert "which Swift takes" not in page(load(file, overrides=[]))
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("", "a window by nscc; mixed over 64 values; packets may be trimmed"),
+        (
+            'sender_law = "none"\nreceiver_credit = true\nbalancer = "reps"\nentropies = 16',
+            "credit of the receiver; reps over 16 values; packets may be trimmed",
+        ),
+        (
+            "trimmable = false\nsleek = true\nreceiver_credit = true",
+            "a window by nscc, and credit of the receiver; mixed over 64 values; packets are "
+            "never trimmed; losses found by SLEEK",
+        ),
+    ],
+)
+def test_what_sets_the_window_of_ultra_ethernet_is_said(
+    keys: str, said: str, tmp_path: Path
+) -> None:
+    """Six links of 10 Gbit/s and 1 us each way, packets of 4,160 B and ACKs of 64 B."""
+    file = write(tmp_path, "uet")
+    text = file.read_text(encoding="utf-8").replace(
+        "limit = 100\nmark = 1", "limit = 100\nmark = 9"
+    )
+    trims = (
+        'discipline = "trimming"\nlimit = 100\ntrimming = { mark_min = "83KB", mark_max = "333KB" }'
+    )
+    if "trimmable = false" not in keys:
+        text = text.replace("limit = 100\nmark = 9", trims)
+    file.write_text(text.replace('control = "uet"', f'control = "uet"\n{keys}'), encoding="utf-8")
+    shown = " ".join(page(load(file, overrides=[])).split())
+    assert said in shown
+    # 12 us of propagation, six times 3.328 us of a packet and 51.2 ns of an ACK.
+    assert "base RTT 32.3 us, rto " in shown

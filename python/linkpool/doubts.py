@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from linkpool import _core
+from linkpool.units import read_quantity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,6 +37,7 @@ def doubts(scenario: str) -> list[str]:
         *unmarked(document),
         *marked_beside_credit(document),
         *short_timeouts(document),
+        *narrow_queues(document),
     ]
 
 
@@ -177,6 +179,30 @@ def short_timeouts(document: Mapping[str, Any]) -> Iterator[str]:
                 f"the rto of transport {name}, {rto}, is no more than its base_rtt, {base}: "
                 "each packet is sent again; raise rto"
             )
+
+
+def narrow_queues(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say which transports have packets that no queue that trims has room for.
+
+    Args:
+        document: a scenario with every default written out.
+
+    """
+    trimming = (one for one in _queues(document) if one.get("discipline") == "trimming")
+    limits = [size for one in trimming if (size := _bytes(one.get("limit"))) is not None]
+    for name, transport in _transports(document):
+        sizes = [_bytes(transport.get(key)) or 0 for key in ("mss", "header")]
+        if limits and sum(sizes) > min(limits):
+            yield (
+                f"a packet of transport {name} has {sum(sizes):,} B, and a queue that trims holds "
+                f"{min(limits):,} B: each packet that waits is trimmed; raise limit"
+            )
+
+
+def _bytes(text: object) -> int | None:
+    """Read a size; None of what is none, such as a number of packets."""
+    value = read_quantity(text) if isinstance(text, str) else None
+    return int(value[0]) if value is not None and value[1] == "B" else None
 
 
 def _transports(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

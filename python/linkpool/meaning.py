@@ -200,12 +200,28 @@ def _transport(
         f"Transport {name}: {what}{subflows}; a full segment carries {payload} B in "
         f"{payload + beside} B on the wire"
     )
+    if of.get("control") == "uet":
+        yield from _uet(of)
     duration = _core.seconds(document["duration"])
     for key in TIMERS:
         if key in of:
             time = _core.seconds(of[key])
             share = show_number(time / duration) if duration else "-"
             yield f"  {key} {of[key]}: {share} times the duration"
+
+
+def _uet(of: Mapping[str, Any]) -> Iterator[str]:
+    """Say what sets the window of a transport of Ultra Ethernet, and what it measures time by."""
+    law, credit = of["sender_law"], "credit of the receiver"
+    window = f"a window by {law}" + (f", and {credit}" if of["receiver_credit"] else "")
+    sleek = "; losses found by SLEEK" if of["sleek"] else ""
+    trims = "may be trimmed" if of["trimmable"] else "are never trimmed"
+    yield (
+        f"  {credit if law == 'none' else window}; {of['balancer']} over "
+        f"{counted(of['entropies'], 'value')}; packets {trims}{sleek}"
+    )
+    base, rto = (_core.seconds(str(of[key])) for key in ("base_rtt", "rto"))
+    yield f"  base RTT {show_seconds(base)}, rto {show_seconds(rto)}"
 
 
 def _ways(known: Sequence[Way], wire: int) -> Iterator[str]:
