@@ -118,6 +118,16 @@ def test_a_timeout_counts_from_when_its_packet_was_sent(run: Run) -> None:
     assert {span.end - span.start for span in waits} == {115_000_000}
 
 
+def test_a_timeout_of_any_subflow_is_told(run: Run) -> None:
+    """The sender has one timer: what it waits for is a timeout of whichever subflow had lost."""
+    keys = 'trimmable = false\nrto = "115us"\nsubflows = 4'
+    told = stories(run(scenario("many-to-one", keys, 4, "1MB", "limit = 5")))
+    waits = [span for one in told for span in one.spans if span.cause is Cause.RTO]
+    assert len(waits) > 4
+    assert {span.end - span.start for span in waits} == {115_000_000}
+    assert all(Cause.OTHER_TIMER not in one.breakdown for one in told)
+
+
 def test_marks_that_cut_windows_and_trims_are_counted(run: Run) -> None:
     """Each packet that a port trims has a NACK, as none of these headers is lost."""
     trims = 'trimming = { headers = "1MB", mark_min = "6KB", mark_max = "24KB" }'

@@ -189,7 +189,7 @@ class Chain:
                 before = next(i for i in range(at - 1, -1, -1) if _may_grant(self._events[i]))
             found.append(Span(self._events[before].at, e.at, Cause.TURN, 0))
             return before
-        end, subflow = e["of"], e["subflow"]
+        end, subflow = e["of"], self._subflow(at)
         if end == "sender" and self._life.is_pulled:
             return self._timed_out(at, found)
         cause = self._timer(at, end)
@@ -227,7 +227,7 @@ class Chain:
     def _without_progress(self, at: int, found: list[Span]) -> int:
         """Go from a timeout to what it counts from: an ACK, a timeout, or a packet that left."""
         timer = self._events[at]
-        state = self._state(at, timer["subflow"], -1)
+        state = self._state(at, self._subflow(at), -1)
         since = timer.at - (state["rto"] if state is not None else 0)
         for i in range(at - 1, self._life.first, -1):
             e = self._events[i]
@@ -297,7 +297,7 @@ class Chain:
             return Cause.JOIN_ACK
         if sends == "data" and not next_one["payload"]:
             return Cause.PROBE  # RFC 9293, section 3.8.6.1
-        subflow = self._events[at]["subflow"]
+        subflow = self._subflow(at)
         before, after = self._state(at, subflow, -1), self._state(at, subflow, 1)
         if before is None or after is None:
             return Cause.JOIN if sends == "SYN" else Cause.OTHER_TIMER
@@ -311,6 +311,22 @@ class Chain:
             return Cause.REORDERING
         # Pacing is what else lets data go.
         return {"SYN": Cause.JOIN, "data": Cause.RATE}.get(sends, Cause.OTHER_TIMER)
+
+    def _subflow(self, at: int) -> int:
+        """Return the subflow of a timer.
+
+        A sender of UET has one timer for the packets of all subflows: it is that of the subflow
+        whose packet has timed out, if one has.
+        """
+        timer = self._events[at]
+        later = range(at + 1, len(self._events)) if self._life.tells_waits else ()
+        for e in map(self._events.__getitem__, later):
+            if e.at > timer.at or e.what in ("arrived", "timer"):
+                break
+            before = self._state(at, e["subflow"], -1) if e.what == "state" else None
+            if before is not None and e["timeouts"] > before["timeouts"]:
+                return int(e["subflow"])
+        return int(timer["subflow"])
 
     def _has_read(self, at: int) -> bool:
         """Tell whether the receiver's timer was for its reader, and not for a delayed ACK.
